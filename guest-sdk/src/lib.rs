@@ -1,0 +1,106 @@
+//! Write ringfence tools: a function with an attribute is a tool.
+//!
+//! ```
+//! use ringfence_sdk::prelude::*;
+//!
+//! #[derive(Deserialize, JsonSchema)]
+//! struct Greet {
+//!     /// Whom to greet.
+//!     name: String,
+//! }
+//!
+//! /// Greets somebody by name.
+//! #[tool(pure, read_only)]
+//! fn greet(args: Greet) -> Result<String, Failure> {
+//!     if args.name.is_empty() {
+//!         return Err(Failure::invalid_params("`name` is empty. Give the name of a person."));
+//!     }
+//!     Ok(format!("Hello, {}!", args.name))
+//! }
+//!
+//! export_tools!(greet);
+//! # fn main() {}
+//! ```
+//!
+//! - The **arguments** are a struct that serde reads; [schemars](schemars::JsonSchema) makes their schema of it, and the
+//!   doc comments of its fields explain them to the model.
+//! - The **doc comment** of the function is the description by which a model chooses the tool. The other things that a
+//!   tool can say about itself are options of the attribute: see [`tool`].
+//! - The **result** is text, [`Json`], or an [`Output`] with images, structured data or a cost. An error is a
+//!   [`Failure`]; `?` makes one of any standard error.
+//! - A function may take a [`&CallInfo`](CallInfo) too, and can report through [`log`] and [`progress`].
+//!
+//! Natively the host is a [test host](testing), so that `cargo test` runs tools without any WebAssembly.
+
+#[cfg(all(target_arch = "wasm32", feature = "arena"))]
+mod allocator;
+#[cfg(any(test, all(target_arch = "wasm32", feature = "arena")))]
+mod arena;
+#[doc(hidden)]
+#[expect(clippy::allow_attributes_without_reason, reason = "generated")]
+pub mod bindings;
+mod failure;
+mod host;
+pub mod log;
+mod output;
+#[cfg(target_arch = "wasm32")]
+mod panic;
+pub mod prelude;
+pub mod progress;
+mod schema;
+#[cfg(not(target_arch = "wasm32"))]
+pub mod testing;
+mod tool;
+
+pub use bindings::exports::ringfence::tool::guest::{
+    Approval, ApprovalRule, ArgumentRule, Body, CallInfo, Content, Definition, Effects, Embedded, Example, FailureKind,
+    Media, Output, RateLimit,
+};
+pub use failure::Failure;
+pub use output::{IntoOutput, Json};
+pub use ringfence_sdk_macros::tool;
+pub use schemars;
+pub use serde;
+pub use serde_json;
+pub use tool::Tool;
+
+/// What the macros write into an author's crate. Not for other use.
+#[doc(hidden)]
+pub mod private {
+    pub use crate::schema::{schema_of, schema_of_nothing};
+    pub use crate::tool::{arguments, call, definitions};
+}
+
+/// Makes a component of functions that are marked with [`tool`]: `export_tools!(greet, text::count)`.
+///
+/// It also defines `TOOLS`, the same list for [tests](testing). Used once, at the root of a crate.
+#[macro_export]
+macro_rules! export_tools {
+    ($($tool:path),+ $(,)?) => {
+        /// The tools of this component, in the order in which they are listed.
+        pub static TOOLS: &[$crate::Tool] = &[$(<$tool>::TOOL),+];
+
+        #[cfg(target_arch = "wasm32")]
+        const _: () = {
+            use $crate::bindings::exports::ringfence::tool::guest;
+
+            struct Component;
+
+            impl guest::Guest for Component {
+                fn definitions() -> ::std::vec::Vec<guest::Definition> {
+                    $crate::private::definitions(TOOLS)
+                }
+
+                fn call(
+                    name: ::std::string::String,
+                    parameters: ::std::string::String,
+                    info: guest::CallInfo,
+                ) -> ::std::result::Result<guest::Output, guest::Failure> {
+                    $crate::private::call(TOOLS, &name, &parameters, &info)
+                }
+            }
+
+            $crate::bindings::export!(Component with_types_in $crate::bindings);
+        };
+    };
+}

@@ -1,0 +1,175 @@
+//! A host for unit tests: calls tools natively and keeps what they report.
+//!
+//! ```
+//! # use ringfence_sdk::prelude::*;
+//! use ringfence_sdk::testing::TestHost;
+//! use serde_json::json;
+//!
+//! # #[derive(Deserialize, JsonSchema)]
+//! # struct Greet { name: String }
+//! # /// Greets somebody by name.
+//! # #[tool]
+//! # fn greet(args: Greet) -> String { log::info("greeting"); format!("Hello, {}!", args.name) }
+//! # export_tools!(greet);
+//! # fn main() {
+//! let call = TestHost::new(TOOLS).call("greet", json!({ "name": "Ada" }));
+//! assert_eq!(call.text(), "Hello, Ada!");
+//! assert_eq!(call.log[0].message, "greeting");
+//! # }
+//! ```
+
+use std::cell::RefCell;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::host::Level;
+use crate::{CallInfo, Content, Failure, Output, Tool};
+
+/// Calls the tools of one component. Each call stands alone, as it does in a component.
+#[derive(Clone, Debug)]
+pub struct TestHost {
+    tools: &'static [Tool],
+    info: CallInfo,
+}
+
+/// What one call did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Call {
+    /// What the tool gave back.
+    pub outcome: Result<Output, Failure>,
+    /// What it logged, the oldest first.
+    pub log: Vec<LogRecord>,
+    /// What it reported, the oldest first.
+    pub progress: Vec<ProgressReport>,
+}
+
+/// See [`crate::log::log`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogRecord {
+    /// How much it matters.
+    pub level: Level,
+    /// What was said.
+    pub message: String,
+}
+
+/// See [`crate::progress::report`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProgressReport {
+    /// How much was done.
+    pub done: f64,
+    /// Of how much, where it was known.
+    pub total: Option<f64>,
+    /// What was said.
+    pub message: Option<String>,
+}
+
+impl TestHost {
+    /// A host for the tools that [`export_tools!`](crate::export_tools) lists in `TOOLS`.
+    #[must_use]
+    pub fn new(tools: &'static [Tool]) -> Self {
+        let info = CallInfo { id: "test".to_owned(), deadline_ms: 60_000, max_result_bytes: 1 << 20 };
+        Self { tools, info }
+    }
+
+    /// Replaces what tools learn of the call. Nothing is enforced: a test host ends no call.
+    #[must_use]
+    pub fn with_info(mut self, info: CallInfo) -> Self {
+        self.info = info;
+        self
+    }
+
+    /// Calls the tool `name`.
+    ///
+    /// # Panics
+    ///
+    /// There is no tool with this name.
+    #[must_use]
+    pub fn call(&self, name: &str, parameters: impl Into<Value>) -> Call {
+        let names: Vec<_> = self.tools.iter().map(|tool| tool.name).collect();
+        let tool = self
+            .tools
+            .iter()
+            .find(|tool| tool.name == name)
+            .unwrap_or_else(|| panic!("no tool `{name}` among {names:?}"));
+        RECORDS.take();
+        let outcome = (tool.call)(&parameters.into().to_string(), &self.info);
+        let (log, progress) = RECORDS.take();
+        Call { outcome, log, progress }
+    }
+}
+
+impl Call {
+    /// The output of a call that has to succeed.
+    ///
+    /// # Panics
+    ///
+    /// The call failed.
+    #[must_use]
+    #[track_caller]
+    pub fn output(&self) -> &Output {
+        match &self.outcome {
+            Ok(output) => output,
+            Err(failure) => panic!("the call failed: {failure:?}"),
+        }
+    }
+
+    /// The failure of a call that has to fail.
+    ///
+    /// # Panics
+    ///
+    /// The call succeeded.
+    #[must_use]
+    #[track_caller]
+    pub fn failure(&self) -> &Failure {
+        match &self.outcome {
+            Ok(output) => panic!("the call succeeded: {output:?}"),
+            Err(failure) => failure,
+        }
+    }
+
+    /// The text and JSON for the model, one piece a line.
+    ///
+    /// # Panics
+    ///
+    /// The call failed.
+    #[must_use]
+    #[track_caller]
+    pub fn text(&self) -> String {
+        let pieces: Vec<&str> = self.output().content.iter().filter_map(text_of).collect();
+        pieces.join("\n")
+    }
+
+    /// The structured result.
+    ///
+    /// # Panics
+    ///
+    /// The call failed, or its structured result is absent or no `T`.
+    #[must_use]
+    #[track_caller]
+    pub fn structured<T: DeserializeOwned>(&self) -> T {
+        let Some(json) = &self.output().structured else { panic!("the call gave no structured result") };
+        serde_json::from_str(json).unwrap_or_else(|error| panic!("the structured result {json} does not fit: {error}"))
+    }
+}
+
+fn text_of(content: &Content) -> Option<&str> {
+    match content {
+        Content::Text(text) | Content::Json(text) => Some(text),
+        Content::Image(_) | Content::Audio(_) | Content::Resource(_) => None,
+    }
+}
+
+thread_local! {
+    /// What the call on this thread reported so far. Tests run side by side, one a thread.
+    static RECORDS: RefCell<(Vec<LogRecord>, Vec<ProgressReport>)> = const { RefCell::new((Vec::new(), Vec::new())) };
+}
+
+pub(crate) fn log(level: Level, message: &str) {
+    RECORDS.with_borrow_mut(|(log, _)| log.push(LogRecord { level, message: message.to_owned() }));
+}
+
+pub(crate) fn report(done: f64, total: Option<f64>, message: Option<&str>) {
+    let report = ProgressReport { done, total, message: message.map(str::to_owned) };
+    RECORDS.with_borrow_mut(|(_, progress)| progress.push(report));
+}

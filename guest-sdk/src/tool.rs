@@ -1,0 +1,52 @@
+//! A tool, and the way from the contract's two functions to the author's.
+
+use serde::de::DeserializeOwned;
+
+use crate::bindings::exports::ringfence::tool::guest;
+use crate::{CallInfo, Definition, Failure, Output};
+
+/// What the attribute [`tool`](crate::tool) makes of a function.
+#[derive(Clone, Copy, Debug)]
+pub struct Tool {
+    /// The name of the tool, unique in its component.
+    pub name: &'static str,
+    /// Makes the definition. Never called on the way of a call: making schemas is slow.
+    pub define: fn() -> Definition,
+    /// Runs the tool with parameters that are a JSON text.
+    pub call: fn(&str, &CallInfo) -> Result<Output, Failure>,
+}
+
+/// The component's `definitions`.
+#[must_use]
+pub fn definitions(tools: &[Tool]) -> Vec<Definition> {
+    #[cfg(target_arch = "wasm32")]
+    crate::panic::tell_host();
+    tools.iter().map(|tool| (tool.define)()).collect()
+}
+
+/// The component's `call`.
+///
+/// # Errors
+///
+/// The failure of the tool, or `not_found` where there is none with this name.
+pub fn call(tools: &[Tool], name: &str, parameters: &str, info: &CallInfo) -> Result<Output, guest::Failure> {
+    #[cfg(target_arch = "wasm32")]
+    crate::panic::tell_host();
+    find(tools, name).and_then(|tool| (tool.call)(parameters, info)).map_err(Failure::into_wire)
+}
+
+/// Reads the arguments of a tool.
+///
+/// # Errors
+///
+/// `invalid_params` with what serde has against them.
+pub fn arguments<T: DeserializeOwned>(parameters: &str) -> Result<T, Failure> {
+    serde_json::from_str(parameters).map_err(|error| Failure::invalid_params(error.to_string()))
+}
+
+fn find<'a>(tools: &'a [Tool], name: &str) -> Result<&'a Tool, Failure> {
+    tools
+        .iter()
+        .find(|tool| tool.name == name)
+        .ok_or_else(|| Failure::not_found(format!("This component has no tool `{name}`.")))
+}
