@@ -1,0 +1,261 @@
+//! How a call can fail: tainted as a tool reports it, clean as the caller gets it.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::limit::LimitExceeded;
+
+/// What a tool reports. Its texts are tainted: only the scrubber turns it into a [`CallError`].
+#[derive(Debug, Error)]
+pub enum ToolError {
+    /// The call reached a limit.
+    #[error(transparent)]
+    Limit(#[from] LimitExceeded),
+    /// The guest's code ended abnormally.
+    #[error("trapped: {0}")]
+    Trapped(String),
+    /// The tool cannot run now.
+    #[error("{reason}")]
+    Unavailable {
+        /// Why.
+        reason: String,
+        /// When to try again.
+        retry_after: Option<Duration>,
+    },
+    /// The tool says that it did not succeed.
+    #[error("{}", .0.message)]
+    Failed(Failure),
+}
+
+/// A failure in the tool's own words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// What the caller can do about it.
+    pub kind: FailureKind,
+    /// A stable word, `[A-Za-z0-9_.-]`, at most 64 bytes.
+    pub code: String,
+    /// What went wrong and what to try.
+    pub message: String,
+    /// When to try again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<Duration>,
+}
+
+/// What the caller can do about a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureKind {
+    /// Call again with other parameters.
+    InvalidParams,
+    /// What the parameters name does not exist.
+    NotFound,
+    /// The tool needs a login or a credential.
+    AuthRequired,
+    /// Try again later.
+    Unavailable,
+    /// Anything else.
+    Failed,
+}
+
+/// Why a call has no output. Every variant has a stable [code](CallError::code), a text for the model that holds no
+/// secret and nothing that the model did not send, and a text for the operator that names a remedy.
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallError {
+    /// No tool has this name.
+    #[error("there is no tool `{name}`{}", did_you_mean(.nearest))]
+    NotFound {
+        /// The name that was asked for.
+        name: String,
+        /// Those most like it that the caller may use.
+        nearest: Vec<String>,
+    },
+    /// The tool is not among those that this caller was offered.
+    #[error("the tool `{name}` is not offered here{}", did_you_mean(.nearest))]
+    NotOffered {
+        /// The name that was asked for.
+        name: String,
+        /// Those most like it that the caller may use.
+        nearest: Vec<String>,
+    },
+    /// The parameters do not agree with the tool's schema.
+    #[error("the parameters of `{tool}` are not valid: {}", .problems.join("; "))]
+    InvalidParams {
+        /// The tool.
+        tool: String,
+        /// What is wrong, each with its place.
+        problems: Vec<String>,
+    },
+    /// The policy forbids the call.
+    #[error("the operator's policy does not allow `{tool}`")]
+    Denied {
+        /// The tool.
+        tool: String,
+        /// The rule that decided.
+        rule: String,
+    },
+    /// A person has to approve the call.
+    #[error("a person has to approve this call of `{tool}`; its ticket is {ticket}")]
+    NeedsApproval {
+        /// The tool.
+        tool: String,
+        /// Names the request for approval.
+        ticket: String,
+    },
+    /// Nobody answered the request for approval in time.
+    #[error("nobody approved this call of `{tool}` in time")]
+    ApprovalTimeout {
+        /// The tool.
+        tool: String,
+    },
+    /// The caller uses the tool too often.
+    #[error("too many calls of `{tool}`: at most {allowed} a {period}; try again in {} ms", .retry_after.as_millis())]
+    RateLimited {
+        /// The tool.
+        tool: String,
+        /// How many calls the period allows.
+        allowed: u32,
+        /// `minute` or `hour`.
+        period: Cow<'static, str>,
+        /// When the next call is possible.
+        retry_after: Duration,
+    },
+    /// The call reached a limit.
+    #[error("`{tool}` was stopped: {exceeded}")]
+    LimitExceeded {
+        /// The tool.
+        tool: String,
+        /// Which, and how.
+        exceeded: LimitExceeded,
+    },
+    /// The tool's code ended abnormally.
+    #[error("`{tool}` crashed: {message}")]
+    Trapped {
+        /// The tool.
+        tool: String,
+        /// What is known of the reason.
+        message: String,
+    },
+    /// The caller cancelled the call.
+    #[error("the call of `{tool}` was cancelled")]
+    Cancelled {
+        /// The tool.
+        tool: String,
+    },
+    /// The host or the tool cannot take the call now.
+    #[error("`{tool}` is not available: {reason}")]
+    Unavailable {
+        /// The tool.
+        tool: String,
+        /// Why.
+        reason: String,
+        /// When to try again.
+        retry_after: Option<Duration>,
+    },
+    /// The tool needs a login or a credential.
+    #[error("`{tool}` needs a login: {message}")]
+    AuthRequired {
+        /// The tool.
+        tool: String,
+        /// In the tool's words.
+        message: String,
+    },
+    /// The tool says that it did not succeed.
+    #[error("`{tool}` failed: {message}")]
+    Failed {
+        /// The tool.
+        tool: String,
+        /// The tool's own code.
+        code: String,
+        /// In the tool's words.
+        message: String,
+        /// When to try again.
+        retry_after: Option<Duration>,
+    },
+}
+
+impl CallError {
+    /// The stable code.
+    pub fn code(&self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Self::NotFound { .. } => "not_found",
+            Self::NotOffered { .. } => "not_offered",
+            Self::InvalidParams { .. } => "invalid_params",
+            Self::Denied { .. } => "denied",
+            Self::NeedsApproval { .. } => "needs_approval",
+            Self::ApprovalTimeout { .. } => "approval_timeout",
+            Self::RateLimited { .. } => "rate_limited",
+            Self::LimitExceeded { exceeded, .. } => return Cow::Owned(format!("limit.{}", exceeded.limit)),
+            Self::Trapped { .. } => "trapped",
+            Self::Cancelled { .. } => "cancelled",
+            Self::Unavailable { .. } => "unavailable",
+            Self::AuthRequired { .. } => "auth_required",
+            Self::Failed { .. } => "failed",
+        })
+    }
+
+    /// When a retry makes sense.
+    pub fn retry_after(&self) -> Option<Duration> {
+        match self {
+            Self::RateLimited { retry_after, .. } => Some(*retry_after),
+            Self::Unavailable { retry_after, .. } | Self::Failed { retry_after, .. } => *retry_after,
+            _ => None,
+        }
+    }
+
+    /// The text for the model: what happened, in words that hold nothing of the host.
+    pub fn for_model(&self) -> String {
+        self.to_string()
+    }
+
+    /// The text for the operator: what happened, and what to do about it.
+    pub fn for_operator(&self) -> String {
+        match self.remedy() {
+            Some(remedy) => format!("{self}\n  to change that: {remedy}"),
+            None => self.to_string(),
+        }
+    }
+
+    fn remedy(&self) -> Option<String> {
+        Some(match self {
+            Self::NotFound { .. } | Self::NotOffered { .. } => "`ringfence tools` lists the tools".into(),
+            Self::InvalidParams { tool, .. } => format!("`ringfence tools {tool}` shows the parameters"),
+            Self::Denied { rule, .. } => format!("{rule} decided, under [policy] in config.toml"),
+            Self::NeedsApproval { .. } => "this host has nobody whom it could ask, so the call stays refused".into(),
+            Self::RateLimited { tool, .. } => format!("`per_minute` and `per_hour` under [tools.\"{tool}\".rate] in config.toml"),
+            Self::LimitExceeded { tool, exceeded } => exceeded.remedy(tool),
+            Self::Trapped { .. } => "report it to the tool's author".into(),
+            _ => return None,
+        })
+    }
+}
+
+fn did_you_mean(nearest: &[String]) -> String {
+    match nearest {
+        [] => String::new(),
+        names => format!(": did you mean {}?", names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(" or ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limit::{LimitKind, Limits};
+
+    #[test]
+    fn a_limit_has_its_own_code_and_remedy() {
+        let exceeded = Limits::default().exceeded(LimitKind::Memory, None);
+        let error = CallError::LimitExceeded { tool: "text__count".into(), exceeded };
+        assert_eq!(error.code(), "limit.memory");
+        assert!(error.for_operator().contains("`memory_bytes` under [tools.\"text__count\".limits]"));
+    }
+
+    #[test]
+    fn suggestions_are_part_of_the_text() {
+        let error = CallError::NotFound { name: "ech".into(), nearest: vec!["echo".into()] };
+        assert_eq!(error.to_string(), "there is no tool `ech`: did you mean `echo`?");
+    }
+}

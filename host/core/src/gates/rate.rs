@@ -1,0 +1,376 @@
+//! Does the caller use the tool too often?
+//!
+//! Each caller has two buckets for each tool, one for the minute and one for the hour. Both are checked, then both are
+//! taken, so a refused call costs nothing. "N per period" is a rate of N − b with a burst of b, where b is a quarter of
+//! N: that way no window of that length ever sees more than N calls, wherever it begins.
+
+use std::collections::{BTreeMap, HashMap};
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use governor::clock::{Clock, Reference as _};
+use governor::middleware::NoOpMiddleware;
+use governor::nanos::Nanos;
+use governor::state::{NotKeyed, StateStore};
+use governor::{Quota, RateLimiter};
+use serde::{Deserialize, Serialize};
+
+use crate::call::CheckedCall;
+use crate::caller::CallerKey;
+use crate::error::CallError;
+use crate::name::ToolId;
+use crate::registry::Registered;
+use crate::tool::RateLimit;
+
+const MINUTE: Duration = Duration::from_secs(60);
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// How many pairs of caller and tool are remembered, about 300 bytes each. When the table is full and nobody in it is
+/// idle, new pairs are refused; old ones are never forgotten early.
+pub const TABLE_SIZE: usize = 65_536;
+
+/// How often a full table is searched for idle pairs, so that a flood of new callers does not search it for each call.
+const SEARCH_EVERY: Duration = Duration::from_secs(1);
+
+/// How often a tool may be called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RateRule {
+    /// As often as the caller likes.
+    Unlimited,
+    /// At most this often.
+    Limited(RateLimit),
+}
+
+/// What the operator says about rates.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RateRules {
+    /// For all tools; `None`: 60 a minute and 1,000 an hour, and no limit for tools that are believed to only read.
+    pub general: Option<RateRule>,
+    /// For all tools of a source (by its name) or for one tool (by its wire name).
+    pub by_name: BTreeMap<String, RateRule>,
+}
+
+/// The fill of an hour bucket, for keeping over a restart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SavedBucket {
+    /// Whose.
+    pub caller: CallerKey,
+    /// For which tool.
+    pub tool: ToolId,
+    /// When the bucket will be empty again, in nanoseconds since the Unix epoch.
+    pub empty_at: u64,
+}
+
+/// Keeps the hour buckets over a restart.
+pub trait RateLedger: Send + Sync {
+    /// What was saved last.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn load(&self) -> std::io::Result<Vec<SavedBucket>>;
+
+    /// Replaces what was saved.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    fn save(&self, buckets: &[SavedBucket]) -> std::io::Result<()>;
+}
+
+/// A clock in nanoseconds since the Unix epoch that never goes back.
+#[derive(Clone)]
+pub struct RateClock(Arc<dyn Fn() -> u64 + Send + Sync>);
+
+impl RateClock {
+    /// The machine's clock: the time of day at the start, from there on a monotonic count.
+    pub fn system() -> Self {
+        let origin = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let start = Instant::now();
+        Self(Arc::new(move || nanoseconds(origin + start.elapsed())))
+    }
+
+    /// A clock that shows what `now` says.
+    pub fn of(now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+        Self(Arc::new(now))
+    }
+}
+
+impl Clock for RateClock {
+    type Instant = Nanos;
+
+    fn now(&self) -> Nanos {
+        Nanos::new((self.0)())
+    }
+}
+
+/// The gate.
+pub struct RateGate {
+    rules: RateRules,
+    clock: RateClock,
+    table: Mutex<Table>,
+    capacity: usize,
+}
+
+#[derive(Default)]
+struct Table {
+    callers: HashMap<CallerKey, HashMap<ToolId, Buckets>>,
+    size: usize,
+    searched: Option<Nanos>,
+    /// Hour buckets of the last run, each until its caller comes back.
+    saved: HashMap<(CallerKey, ToolId), u64>,
+}
+
+struct Buckets {
+    minute: Bucket,
+    hour: Bucket,
+}
+
+struct Bucket {
+    limiter: RateLimiter<NotKeyed, Fill, RateClock, NoOpMiddleware<Nanos>>,
+    fill: Fill,
+    start: Nanos,
+}
+
+/// When the bucket will be empty again, in nanoseconds since its limiter was made; governor's own state.
+#[derive(Clone, Debug, Default)]
+struct Fill(Arc<AtomicU64>);
+
+impl StateStore for Fill {
+    type Key = NotKeyed;
+
+    /// The table's lock makes this the only one who measures.
+    fn measure_and_replace<T, F, E>(&self, _key: &NotKeyed, f: F) -> Result<T, E>
+    where
+        F: Fn(Option<Nanos>) -> Result<(T, Nanos), E>,
+    {
+        let old = self.0.load(Ordering::Relaxed);
+        let (answer, new) = f((old > 0).then(|| Nanos::new(old)))?;
+        self.0.store(new.as_u64(), Ordering::Relaxed);
+        Ok(answer)
+    }
+}
+
+impl RateGate {
+    /// A gate that remembers at most `capacity` pairs of caller and tool, [`TABLE_SIZE`] in a host.
+    pub fn new(rules: RateRules, clock: RateClock, capacity: usize) -> Self {
+        Self { rules, clock, table: Mutex::default(), capacity }
+    }
+
+    /// Takes up the hour buckets of the last run.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn restore(&self, ledger: &dyn RateLedger) -> std::io::Result<()> {
+        let saved = ledger.load()?;
+        self.lock().saved = saved.into_iter().map(|b| ((b.caller, b.tool), b.empty_at)).collect();
+        Ok(())
+    }
+
+    /// Hands the hour buckets that are not empty to `ledger`.
+    ///
+    /// # Errors
+    /// When the ledger cannot be written.
+    pub fn save(&self, ledger: &dyn RateLedger) -> std::io::Result<()> {
+        let buckets = self.lock().hour_buckets(self.clock.now());
+        ledger.save(&buckets)
+    }
+
+    /// Takes one call from the caller's buckets.
+    ///
+    /// # Errors
+    /// [`CallError::RateLimited`] with the time to wait; the buckets are then as they were.
+    pub fn take(&self, call: &CheckedCall) -> Result<(), CallError> {
+        let RateRule::Limited(limit) = self.rule(call.tool()) else { return Ok(()) };
+        let tool = call.tool();
+        let now = self.clock.now();
+        let mut table = self.lock();
+        let refused = |allowed, period: &'static str, wait| CallError::RateLimited {
+            tool: tool.wire_name().to_owned(),
+            allowed,
+            period: period.into(),
+            retry_after: wait,
+        };
+        let buckets = table
+            .buckets(&call.context().caller.key(), tool.id(), limit, &self.clock, self.capacity)
+            .ok_or_else(|| refused(limit.per_minute, "minute", SEARCH_EVERY))?;
+        let minute_before = buckets.minute.fill.0.load(Ordering::Relaxed);
+        buckets.minute.take(now).map_err(|wait| refused(limit.per_minute, "minute", wait))?;
+        buckets.hour.take(now).map_err(|wait| {
+            buckets.minute.fill.0.store(minute_before, Ordering::Relaxed);
+            refused(limit.per_hour, "hour", wait)
+        })
+    }
+
+    /// The operator's rule for the tool, before that for its source, before the general one; where the operator says
+    /// nothing, the default. What the tool itself asks for can only tighten it.
+    fn rule(&self, tool: &Registered) -> RateRule {
+        let named = |name: &str| self.rules.by_name.get(name).copied();
+        let operator = named(tool.wire_name()).or_else(|| named(tool.id().source.as_str())).or(self.rules.general);
+        let rule = operator.unwrap_or_else(|| {
+            if tool.effects().read_only { RateRule::Unlimited } else { RateRule::Limited(RateLimit::default()) }
+        });
+        match (rule, tool.rate_limit()) {
+            (rule, None) => rule,
+            (RateRule::Unlimited, Some(own)) => RateRule::Limited(own),
+            (RateRule::Limited(limit), Some(own)) => RateRule::Limited(RateLimit {
+                per_minute: limit.per_minute.min(own.per_minute),
+                per_hour: limit.per_hour.min(own.per_hour),
+            }),
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+}
+
+impl Table {
+    /// The buckets of a caller and a tool; `None` when the table is full.
+    fn buckets(
+        &mut self,
+        caller: &CallerKey,
+        tool: &ToolId,
+        limit: RateLimit,
+        clock: &RateClock,
+        capacity: usize,
+    ) -> Option<&mut Buckets> {
+        let known = self.callers.get(caller).is_some_and(|tools| tools.contains_key(tool));
+        if !known {
+            if self.size >= capacity {
+                self.forget_idle(clock.now());
+            }
+            if self.size >= capacity {
+                return None;
+            }
+            let hour_empty_at = self.saved.remove(&(caller.clone(), tool.clone())).unwrap_or(0);
+            let buckets = Buckets {
+                minute: Bucket::new(limit.per_minute, MINUTE, clock, 0),
+                hour: Bucket::new(limit.per_hour, HOUR, clock, hour_empty_at),
+            };
+            self.callers.entry(caller.clone()).or_default().insert(tool.clone(), buckets);
+            self.size += 1;
+        }
+        self.callers.get_mut(caller)?.get_mut(tool)
+    }
+
+    /// Drops the pairs whose buckets are both empty: a new pair would stand exactly as they do.
+    fn forget_idle(&mut self, now: Nanos) {
+        if self.searched.is_some_and(|last| now.duration_since(last) < Nanos::from(SEARCH_EVERY)) {
+            return;
+        }
+        self.searched = Some(now);
+        for tools in self.callers.values_mut() {
+            tools.retain(|_, buckets| buckets.minute.empty_at() > now || buckets.hour.empty_at() > now);
+        }
+        self.callers.retain(|_, tools| !tools.is_empty());
+        self.size = self.callers.values().map(HashMap::len).sum();
+    }
+
+    fn hour_buckets(&self, now: Nanos) -> Vec<SavedBucket> {
+        let live = self.callers.iter().flat_map(|(caller, tools)| {
+            tools.iter().map(move |(tool, buckets)| (caller, tool, buckets.hour.empty_at().as_u64()))
+        });
+        let kept = self.saved.iter().map(|((caller, tool), empty_at)| (caller, tool, *empty_at));
+        live.chain(kept)
+            .filter(|(_, _, empty_at)| *empty_at > now.as_u64())
+            .map(|(caller, tool, empty_at)| SavedBucket { caller: caller.clone(), tool: tool.clone(), empty_at })
+            .collect()
+    }
+}
+
+impl Bucket {
+    fn new(per_period: u32, period: Duration, clock: &RateClock, empty_at: u64) -> Self {
+        let (start, fill) = (clock.now(), Fill::default());
+        fill.0.store(empty_at.saturating_sub(start.as_u64()), Ordering::Relaxed);
+        let limiter = RateLimiter::new(quota(per_period, period), fill.clone(), clock.clone());
+        Self { limiter, fill, start }
+    }
+
+    /// Takes one call, or says how long to wait.
+    fn take(&self, now: Nanos) -> Result<(), Duration> {
+        self.limiter.check().map_err(|not_until| {
+            let wait = not_until.wait_time_from(now);
+            // A wait of nothing would tell the caller to try again at once, in vain.
+            wait.max(Duration::from_millis(1))
+        })
+    }
+
+    fn empty_at(&self) -> Nanos {
+        self.start + Nanos::new(self.fill.0.load(Ordering::Relaxed))
+    }
+}
+
+/// N per period as a burst of b = N/4 and a steady rate of N − b, both at least 1.
+fn quota(per_period: u32, period: Duration) -> Quota {
+    let burst = (per_period / 4).max(1);
+    let steady = per_period.saturating_sub(burst).max(1);
+    // Rounded up, so that rounding never lets one call more through.
+    let interval = Duration::from_nanos(nanoseconds(period).div_ceil(u64::from(steady)));
+    Quota::with_period(interval)
+        .expect("a period of a minute or more, divided by at most 2^32, is not zero")
+        .allow_burst(NonZeroU32::new(burst).expect("at least 1"))
+}
+
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// How many calls of `bucket` pass when one is tried at each of `times`.
+    fn admitted(bucket: &Bucket, now: &AtomicU64, times: &[u64]) -> Vec<u64> {
+        let mut passed = Vec::new();
+        for time in times {
+            now.store(*time, Ordering::Relaxed);
+            if bucket.take(Nanos::new(*time)).is_ok() {
+                passed.push(*time);
+            }
+        }
+        passed
+    }
+
+    fn bucket(per_period: u32, period: Duration) -> (Bucket, Arc<AtomicU64>) {
+        let now = Arc::new(AtomicU64::new(0));
+        let shown = now.clone();
+        let clock = RateClock::of(move || shown.load(Ordering::Relaxed));
+        (Bucket::new(per_period, period, &clock, 0), now)
+    }
+
+    #[test]
+    fn one_per_minute_is_one_per_minute() {
+        let (bucket, now) = bucket(1, MINUTE);
+        let second = 1_000_000_000;
+        assert_eq!(admitted(&bucket, &now, &[0, 30 * second, 60 * second]), [0, 60 * second]);
+    }
+
+    #[test]
+    fn a_refusal_says_how_long_to_wait() {
+        let (bucket, now) = bucket(1, MINUTE);
+        admitted(&bucket, &now, &[0]);
+        now.store(nanoseconds(Duration::from_secs(20)), Ordering::Relaxed);
+        let wait = bucket.take(Nanos::from(Duration::from_secs(20))).unwrap_err();
+        assert_eq!(wait, Duration::from_secs(40));
+    }
+
+    proptest! {
+        #[test]
+        fn no_window_sees_more_than_its_number(
+            per_period in 1u32..50,
+            gaps in proptest::collection::vec(0u64..5_000_000_000, 1..400),
+        ) {
+            let (bucket, now) = bucket(per_period, MINUTE);
+            let mut time = 0;
+            let times: Vec<u64> = gaps.iter().map(|gap| { time += gap; time }).collect();
+            let passed = admitted(&bucket, &now, &times);
+            for (i, start) in passed.iter().enumerate() {
+                let in_window = passed[i..].iter().take_while(|t| **t < start + nanoseconds(MINUTE)).count();
+                prop_assert!(in_window <= per_period as usize, "{} in one minute", in_window);
+            }
+        }
+    }
+}

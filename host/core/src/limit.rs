@@ -1,0 +1,329 @@
+//! The limits of a call: what they are called, what they are unless somebody says otherwise, and who set them.
+//!
+//! The author may lower a limit in the manifest, the operator sets the ceiling; the smaller of both holds. Where the
+//! operator says nothing, the default below is the ceiling.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use thiserror::Error;
+
+use crate::name::nearest;
+
+const MIB: u64 = 1 << 20;
+
+/// One limit of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LimitKind {
+    /// Instructions, about one unit each. Does not bound time spent waiting; the deadline does.
+    Fuel,
+    /// Milliseconds from permit to result, waiting included. Does not bound the wait for an approval.
+    Deadline,
+    /// Bytes of all linear memories of the call together. Does not bound the host's own buffers; the other limits do.
+    Memory,
+    /// Elements of all tables together.
+    Table,
+    /// Core instances inside the component.
+    Instances,
+    /// Handles that the guest holds at once.
+    Handles,
+    /// Host objects (streams, pollables) that live at once on the guest's behalf.
+    Resources,
+    /// Bytes that cross from guest to host in any one host call or result, as the runtime counts them.
+    HostCall,
+    /// Bytes of randomness in one request.
+    Random,
+    /// Log records.
+    LogRecords,
+    /// Bytes of all log records, standard output and standard error together.
+    LogBytes,
+    /// Bytes of the result: every text, blob and JSON in it.
+    Result,
+    /// Bytes of the parameters as JSON.
+    Params,
+}
+
+/// What is known of a limit.
+struct Facts {
+    kind: LimitKind,
+    /// Its name in manifests and configuration.
+    key: &'static str,
+    /// The second half of its error code.
+    code: &'static str,
+    /// How the error names it.
+    noun: &'static str,
+    unit: &'static str,
+    default: u64,
+}
+
+/// In the order of the enum, a test holds it so. Fuel, deadline, log records and table elements follow what IronClaw
+/// allows (500 million, 60 s, 1,000 records; 100,000 elements because real components need over 21,000).
+const FACTS: [Facts; 13] = [
+    facts(LimitKind::Fuel, "fuel", "fuel", "fuel", "units", 500_000_000),
+    facts(LimitKind::Deadline, "deadline_ms", "deadline", "time", "ms", 60_000),
+    facts(LimitKind::Memory, "memory_bytes", "memory", "memory", "bytes", 64 * MIB),
+    facts(LimitKind::Table, "table_elements", "table", "table size", "elements", 100_000),
+    facts(LimitKind::Instances, "instances", "instances", "number of core instances", "instances", 32),
+    facts(LimitKind::Handles, "handles", "handles", "number of handles", "handles", 1000),
+    facts(LimitKind::Resources, "resources", "resources", "number of host resources", "resources", 1000),
+    facts(LimitKind::HostCall, "host_call_bytes", "host_call", "data in one host call", "bytes", 32 * MIB),
+    facts(LimitKind::Random, "random_bytes", "random", "randomness in one request", "bytes", 64 << 10),
+    facts(LimitKind::LogRecords, "log_records", "log_records", "number of log records", "records", 1000),
+    facts(LimitKind::LogBytes, "log_bytes", "log", "log", "bytes", MIB),
+    facts(LimitKind::Result, "result_bytes", "result", "result", "bytes", 8 * MIB),
+    facts(LimitKind::Params, "param_bytes", "params", "parameters", "bytes", 8 * MIB),
+];
+
+const fn facts(
+    kind: LimitKind,
+    key: &'static str,
+    code: &'static str,
+    noun: &'static str,
+    unit: &'static str,
+    default: u64,
+) -> Facts {
+    Facts { kind, key, code, noun, unit, default }
+}
+
+impl LimitKind {
+    /// All limits, in a fixed order.
+    pub fn all() -> impl Iterator<Item = Self> {
+        FACTS.iter().map(|facts| facts.kind)
+    }
+
+    /// The name in manifests and configuration, such as `memory_bytes`.
+    pub fn key(self) -> &'static str {
+        self.facts().key
+    }
+
+    /// The second half of the error code `limit.…`.
+    pub fn code(self) -> &'static str {
+        self.facts().code
+    }
+
+    /// The value where nobody says otherwise.
+    pub fn default_value(self) -> u64 {
+        self.facts().default
+    }
+
+    fn of_key(key: &str) -> Option<Self> {
+        FACTS.iter().find(|facts| facts.key == key).map(|facts| facts.kind)
+    }
+
+    fn facts(self) -> &'static Facts {
+        &FACTS[self as usize]
+    }
+}
+
+/// Limits that somebody wrote down; the others are left to somebody else.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LimitSet(BTreeMap<LimitKind, u64>);
+
+impl LimitSet {
+    /// The value of `kind`, where it is set.
+    pub fn get(&self, kind: LimitKind) -> Option<u64> {
+        self.0.get(&kind).copied()
+    }
+
+    /// Sets `kind`.
+    #[must_use]
+    pub fn with(mut self, kind: LimitKind, value: u64) -> Self {
+        self.0.insert(kind, value);
+        self
+    }
+
+    /// The limits that are set.
+    pub fn iter(&self) -> impl Iterator<Item = (LimitKind, u64)> {
+        self.0.iter().map(|(kind, value)| (*kind, *value))
+    }
+
+    /// This set, completed by `general` where it says nothing.
+    #[must_use]
+    pub fn or(&self, general: &Self) -> Self {
+        let mut set = general.clone();
+        set.0.extend(&self.0);
+        set
+    }
+
+    /// Whether nothing is set.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl Serialize for LimitSet {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(kind, value)| (kind.key(), value)))
+    }
+}
+
+impl<'de> Deserialize<'de> for LimitSet {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let mut set = Self::default();
+        for (key, value) in BTreeMap::<String, u64>::deserialize(deserializer)? {
+            let kind = LimitKind::of_key(&key).ok_or_else(|| D::Error::custom(unknown_limit(&key)))?;
+            if value == 0 {
+                return Err(D::Error::custom(format!("limit `{key}` is 0: a limit is at least 1")));
+            }
+            set.0.insert(kind, value);
+        }
+        Ok(set)
+    }
+}
+
+fn unknown_limit(key: &str) -> String {
+    let keys = LimitKind::all().map(LimitKind::key);
+    match nearest(key, keys, 1).first() {
+        Some(near) => format!("unknown limit `{key}`: did you mean `{near}`?"),
+        None => format!("unknown limit `{key}`: known are {}", LimitKind::all().map(LimitKind::key).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// Who set a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SetBy {
+    /// Nobody: it is the default.
+    Default,
+    /// The tool's author, in the manifest.
+    Manifest,
+    /// The operator, in the configuration.
+    Operator,
+    /// The engine: it holds for all tools alike.
+    Engine,
+}
+
+/// The limits of one call, complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits([(u64, SetBy); FACTS.len()]);
+
+impl Limits {
+    /// The smaller of what the author asks for and what the operator allows.
+    pub fn effective(requested: &LimitSet, operator: &LimitSet) -> Self {
+        Self(std::array::from_fn(|i| {
+            let Facts { kind, default, .. } = FACTS[i];
+            let ceiling = match operator.get(kind) {
+                Some(value) => (value, SetBy::Operator),
+                None => (default, SetBy::Default),
+            };
+            match requested.get(kind) {
+                Some(value) if value < ceiling.0 => (value, SetBy::Manifest),
+                _ => ceiling,
+            }
+        }))
+    }
+
+    /// The value of `kind`, in its unit.
+    pub fn get(&self, kind: LimitKind) -> u64 {
+        self.0[kind as usize].0
+    }
+
+    /// The value of `kind`, for code that counts in `usize`.
+    pub fn get_usize(&self, kind: LimitKind) -> usize {
+        usize::try_from(self.get(kind)).unwrap_or(usize::MAX)
+    }
+
+    /// The error of a call that used `used` of `kind`; `None` where that cannot be told.
+    pub fn exceeded(&self, kind: LimitKind, used: Option<u64>) -> LimitExceeded {
+        let (allowed, set_by) = self.0[kind as usize];
+        LimitExceeded { limit: kind.code().to_owned(), used, allowed, set_by }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self::effective(&LimitSet::default(), &LimitSet::default())
+    }
+}
+
+/// A call that ended because it reached a limit.
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
+pub struct LimitExceeded {
+    /// Which one: the second half of the error code.
+    pub limit: String,
+    /// How much was used or asked for, where that can be told.
+    pub used: Option<u64>,
+    /// How much is allowed.
+    pub allowed: u64,
+    /// Who set the limit.
+    pub set_by: SetBy,
+}
+
+impl LimitExceeded {
+    /// The limit of the stack, which is engine-wide and so no [`LimitKind`].
+    pub fn stack(allowed: u64) -> Self {
+        Self { limit: "stack".into(), used: None, allowed, set_by: SetBy::Engine }
+    }
+
+    /// What the caller or the operator can do.
+    pub fn remedy(&self, tool: &str) -> String {
+        let Some(facts) = FACTS.iter().find(|facts| facts.code == self.limit) else {
+            return "the operator can raise `stack_bytes` under [engine] in config.toml; it holds for all tools".into();
+        };
+        match self.set_by {
+            SetBy::Manifest => format!("the tool's own manifest sets this limit: its author can raise `{}`", facts.key),
+            _ => format!("the operator can raise `{}` under [tools.\"{tool}\".limits] in config.toml", facts.key),
+        }
+    }
+}
+
+impl fmt::Display for LimitExceeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let facts = FACTS.iter().find(|facts| facts.code == self.limit);
+        let (noun, unit) = facts.map_or(("stack", "bytes"), |facts| (facts.noun, facts.unit));
+        let by = match self.set_by {
+            SetBy::Default => "by default",
+            SetBy::Manifest => "by its manifest",
+            SetBy::Operator => "by the operator",
+            SetBy::Engine => "for all tools",
+        };
+        write!(f, "over its limit of {noun}: {} {unit} allowed {by}", self.allowed)?;
+        match self.used {
+            Some(used) if used > self.allowed => write!(f, ", {used} asked for"),
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_the_order_of_the_enum() {
+        for (i, facts) in FACTS.iter().enumerate() {
+            assert_eq!(facts.kind as usize, i);
+        }
+    }
+
+    #[test]
+    fn a_slip_in_a_key_names_the_nearest() {
+        let error = serde_json::from_str::<LimitSet>(r#"{"memory_byte": 1}"#).unwrap_err().to_string();
+        assert!(error.contains("`memory_bytes`"), "{error}");
+        assert!(serde_json::from_str::<LimitSet>(r#"{"fuel": 0}"#).is_err());
+    }
+
+    #[test]
+    fn the_error_names_amounts_and_who_set_them() {
+        let operator = LimitSet::default().with(LimitKind::Fuel, 10);
+        let error = Limits::effective(&LimitSet::default(), &operator).exceeded(LimitKind::Fuel, None);
+        assert_eq!(error.to_string(), "over its limit of fuel: 10 units allowed by the operator");
+        assert!(error.remedy("calc").contains("`fuel` under [tools.\"calc\".limits]"));
+    }
+
+    proptest! {
+        #[test]
+        fn nobody_gets_more_than_the_operator_allows(asked in 1u64.., allowed in proptest::option::of(1u64..)) {
+            for kind in LimitKind::all() {
+                let requested = LimitSet::default().with(kind, asked);
+                let operator = allowed.map_or_else(LimitSet::default, |value| LimitSet::default().with(kind, value));
+                let ceiling = allowed.unwrap_or(kind.default_value());
+                prop_assert_eq!(Limits::effective(&requested, &operator).get(kind), asked.min(ceiling));
+            }
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The path of every call: from a door, through the gates, into the tool, through the finishers, back to the door.
+//!
+//! The order is the security of the whole, so it is written down once, in one function that fits on a screen. The types
+//! enforce it: a [`CheckedCall`](crate::CheckedCall) comes from the schema gate only, a [`Permit`] from the approval
+//! gate only, a tool takes nothing but a permit, and what it gives back cannot leave without the scrubber.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures::FutureExt as _;
+
+use crate::audit::{AuditLog, AuditTrail};
+use crate::call::ToolCall;
+use crate::error::{CallError, ToolError};
+use crate::finish::scrub::Scrubber;
+use crate::finish::{bound, structured};
+use crate::gates::approval::ApprovalGate;
+use crate::gates::policy::Policy;
+use crate::gates::rate::RateGate;
+use crate::gates::schema;
+use crate::limit::LimitKind;
+use crate::name::nearest;
+use crate::output::{RawOutput, ToolOutput};
+use crate::permit::Permit;
+use crate::registry::{Registered, Registry};
+
+/// Owns everything that a call passes. [`call`](ToolHost::call) is the only way in.
+pub struct ToolHost {
+    /// The tools.
+    pub registry: Arc<Registry>,
+    /// What the operator allows.
+    pub policy: Policy,
+    /// How often.
+    pub rate: RateGate,
+    /// Whether a person has to agree.
+    pub approval: ApprovalGate,
+    /// What must not be seen.
+    pub scrubber: Scrubber,
+    /// The record.
+    pub audit: Arc<dyn AuditLog>,
+}
+
+impl ToolHost {
+    /// Makes one call.
+    ///
+    /// # Errors
+    /// Every end of a call but success; see [`CallError`].
+    pub async fn call(&self, call: ToolCall) -> Result<ToolOutput, CallError> {
+        let trail = AuditTrail::open(&self.audit, &call).await?; // cannot record, cannot run
+        let result = self.run(call, &trail).await;
+        trail.close(result).await
+    }
+
+    async fn run(&self, call: ToolCall, trail: &AuditTrail) -> Result<ToolOutput, CallError> {
+        let tool = self.resolve(&call.tool)?;
+        let call = schema::check(tool, call)?; // ToolCall becomes CheckedCall
+        let grant = self.policy.decide(&call)?;
+        self.rate.take(&call)?; // a flood must not reach an approver
+        let permit = self.approval.permit(call, grant)?; // the only maker of Permit
+        trail.permitted(&permit).await?;
+        self.execute(permit).await
+    }
+
+    /// The tools that the policy lets anybody see.
+    pub fn offered(&self) -> Vec<Arc<Registered>> {
+        self.registry.all().into_iter().filter(|tool| self.policy.allows(tool)).collect()
+    }
+
+    fn resolve(&self, name: &str) -> Result<Arc<Registered>, CallError> {
+        self.registry.get(name).ok_or_else(|| {
+            let offered = self.offered();
+            let nearest = nearest(name, offered.iter().map(|tool| tool.wire_name()), 3);
+            CallError::NotFound { name: name.to_owned(), nearest }
+        })
+    }
+
+    async fn execute(&self, permit: Permit) -> Result<ToolOutput, CallError> {
+        let started = Instant::now();
+        let tool = permit.call().tool.clone();
+        let result = run_to_end(permit, &tool).await?;
+        let finished = result
+            .and_then(|raw| bound::check(raw, tool.limits()))
+            .and_then(|raw| structured::check(raw, &tool));
+        match finished {
+            Ok(raw) => Ok(structured::keep_valid(self.scrubber.output(raw, started.elapsed()), &tool)),
+            Err(error) => Err(self.scrubber.error(tool.wire_name(), error)),
+        }
+    }
+}
+
+/// Runs the tool until it ends, its deadline passes or the caller cancels. Dropping its future is what stops it.
+async fn run_to_end(permit: Permit, tool: &Registered) -> Result<Result<RawOutput, ToolError>, CallError> {
+    let cancel = permit.call().context().cancel.clone();
+    let deadline = Duration::from_millis(tool.limits().get(LimitKind::Deadline));
+    let execution = AssertUnwindSafe(tool.tool().execute(permit)).catch_unwind();
+    tokio::select! {
+        biased;
+        () = cancel.cancelled() => Err(CallError::Cancelled { tool: tool.wire_name().to_owned() }),
+        ended = tokio::time::timeout(deadline, execution) => Ok(match ended {
+            Ok(Ok(result)) => result,
+            Ok(Err(_panic)) => Err(ToolError::Trapped("it panicked".into())),
+            Err(_elapsed) => Err(tool.limits().exceeded(LimitKind::Deadline, None).into()),
+        }),
+    }
+}

@@ -1,0 +1,229 @@
+//! All tools that can be called, under the names that clients use.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, OnceLock, RwLock};
+
+use jsonschema::Validator;
+use serde_json::Value;
+use thiserror::Error;
+use tokio::sync::watch;
+
+use crate::gates::policy::OperatorLimits;
+use crate::limit::Limits;
+use crate::name::{NameError, SourceName, ToolId, is_reserved};
+use crate::schema_rules::{self, SchemaProblem};
+use crate::source::{Offered, ToolSource};
+use crate::tool::{Effects, Origin, RateLimit, Tool, ToolSpec};
+
+/// A tool that can be called: what its source offered, and what the host concluded from it at registration.
+pub struct Registered {
+    id: ToolId,
+    wire_name: String,
+    tool: Arc<dyn Tool>,
+    origin: Origin,
+    effects: Effects,
+    limits: Limits,
+    validators: OnceLock<Result<Validators, String>>,
+}
+
+/// The compiled schemas of a tool. Compiled at the first call, because a host may hold a thousand tools and use three.
+pub(crate) struct Validators {
+    pub(crate) parameters: Validator,
+    pub(crate) output: Option<Validator>,
+}
+
+/// The tools of all sources.
+pub struct Registry {
+    operator: OperatorLimits,
+    tools: RwLock<Arc<Tools>>,
+    changes: watch::Sender<u64>,
+}
+
+#[derive(Default)]
+struct Tools {
+    by_wire_name: BTreeMap<String, Arc<Registered>>,
+    sources: HashMap<SourceName, Vec<String>>,
+}
+
+/// Why a tool cannot be registered.
+#[derive(Debug, Error)]
+pub enum RegistryError {
+    /// The name belongs to a built-in.
+    #[error("the name `{name}` of source `{source_name}` belongs to a built-in tool: only ringfence itself may use it; choose another name")]
+    Reserved {
+        /// The name.
+        name: String,
+        /// Whose tool wanted it.
+        source_name: SourceName,
+    },
+    /// Another tool has this wire name.
+    #[error("two tools are called `{0}`: a name is given once")]
+    Taken(String),
+    /// It is not a name at all.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// The schema breaks a registration rule, or cannot be compiled.
+    #[error("the schema of `{tool}` is not usable: {}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Schema {
+        /// The tool.
+        tool: ToolId,
+        /// All that is wrong with it.
+        problems: Vec<SchemaProblem>,
+    },
+    /// A limit that cannot be enforced for this tool.
+    #[error("`{tool}` is a native tool: `{limit}` cannot be enforced for it; deadline_ms, result_bytes and param_bytes can")]
+    Unenforceable {
+        /// The tool.
+        tool: ToolId,
+        /// The limit's key.
+        limit: &'static str,
+    },
+}
+
+impl Registered {
+    /// The tool's identity.
+    pub fn id(&self) -> &ToolId {
+        &self.id
+    }
+
+    /// The name that clients use.
+    pub fn wire_name(&self) -> &str {
+        &self.wire_name
+    }
+
+    /// What the tool says of itself.
+    pub fn spec(&self) -> &ToolSpec {
+        self.tool.spec()
+    }
+
+    /// How it came to be here.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// The effects that the host reckons with: the claimed ones where they are believed, else none.
+    pub fn effects(&self) -> Effects {
+        self.effects
+    }
+
+    /// The limits of each call: requested by the manifest, narrowed by the operator.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// The rate limit that the tool asks for, where it does.
+    pub fn rate_limit(&self) -> Option<RateLimit> {
+        self.spec().rate_limit
+    }
+
+    pub(crate) fn tool(&self) -> &Arc<dyn Tool> {
+        &self.tool
+    }
+
+    pub(crate) fn validators(&self) -> Result<&Validators, &str> {
+        self.validators.get_or_init(|| Validators::compile(self.spec())).as_ref().map_err(String::as_str)
+    }
+}
+
+impl Validators {
+    fn compile(spec: &ToolSpec) -> Result<Self, String> {
+        let output = spec.output_schema.as_ref().map(schema_rules::compile).transpose()?;
+        Ok(Self { parameters: schema_rules::compile(&spec.parameters)?, output })
+    }
+}
+
+impl Registry {
+    /// An empty registry, in which `operator` narrows what tools ask for.
+    pub fn new(operator: OperatorLimits) -> Self {
+        Self { operator, tools: RwLock::default(), changes: watch::Sender::new(0) }
+    }
+
+    /// Takes all tools of `source`, in place of those that it offered before. All of them or none.
+    ///
+    /// # Errors
+    /// When one of them cannot be registered.
+    pub fn put(&self, source: &dyn ToolSource) -> Result<(), RegistryError> {
+        self.replace(source.name(), source.tools())
+    }
+
+    /// Forgets all tools of `source`.
+    pub fn remove(&self, source: &SourceName) {
+        self.replace(source, Vec::new()).unwrap_or_else(|_| unreachable!("no tool, so none can be refused"));
+    }
+
+    fn replace(&self, source: &SourceName, offered: Vec<Offered>) -> Result<(), RegistryError> {
+        let fresh = offered.into_iter().map(|tool| self.register(source, tool)).collect::<Result<Vec<_>, _>>()?;
+        let mut slot = self.tools.write().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut tools = Tools { by_wire_name: slot.by_wire_name.clone(), sources: slot.sources.clone() };
+        for old in tools.sources.remove(source).unwrap_or_default() {
+            tools.by_wire_name.remove(&old);
+        }
+        let mut names = Vec::with_capacity(fresh.len());
+        for tool in fresh {
+            let name = tool.wire_name.clone();
+            names.push(name.clone());
+            if tools.by_wire_name.insert(name.clone(), Arc::new(tool)).is_some() {
+                return Err(RegistryError::Taken(name));
+            }
+        }
+        tools.sources.insert(source.clone(), names);
+        *slot = Arc::new(tools);
+        self.changes.send_modify(|version| *version += 1);
+        Ok(())
+    }
+
+    fn register(&self, source: &SourceName, offered: Offered) -> Result<Registered, RegistryError> {
+        let spec = offered.tool.spec();
+        let id = ToolId { source: source.clone(), name: spec.name.clone().try_into()? };
+        if is_reserved(&spec.name) && offered.origin != Origin::Builtin {
+            return Err(RegistryError::Reserved { name: spec.name.clone(), source_name: source.clone() });
+        }
+        let problems = schema_rules::errors(spec);
+        if !problems.is_empty() {
+            return Err(RegistryError::Schema { tool: id, problems });
+        }
+        let limits = self.operator.narrow(&id, &offered)?;
+        let effects = if offered.effects_believed { spec.effects } else { Effects::default() };
+        let (wire_name, origin, tool) = (id.wire_name(), offered.origin, offered.tool);
+        Ok(Registered { id, wire_name, tool, origin, effects, limits, validators: OnceLock::new() })
+    }
+
+    /// The tool that clients call `wire_name`.
+    pub fn get(&self, wire_name: &str) -> Option<Arc<Registered>> {
+        self.snapshot().by_wire_name.get(wire_name).cloned()
+    }
+
+    /// All tools, by wire name.
+    pub fn all(&self) -> Vec<Arc<Registered>> {
+        self.snapshot().by_wire_name.values().cloned().collect()
+    }
+
+    /// The tools that are called `name` in their own source, whatever the source.
+    pub fn called(&self, name: &str) -> Vec<Arc<Registered>> {
+        self.snapshot().by_wire_name.values().filter(|tool| tool.id.name.as_str() == name).cloned().collect()
+    }
+
+    /// Tells of every change of the set of tools: the number grows.
+    pub fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
+    }
+
+    fn snapshot(&self) -> Arc<Tools> {
+        self.tools.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+    }
+}
+
+/// Whether `value` agrees with a compiled schema; else what is wrong, each problem with its place, at most ten.
+pub(crate) fn problems(validator: &Validator, value: &Value) -> Vec<String> {
+    const MOST: usize = 10;
+    const LONGEST: usize = 300;
+    validator
+        .iter_errors(value)
+        .take(MOST)
+        .map(|error| {
+            let place = error.instance_path().to_string();
+            let text: String = error.to_string().chars().take(LONGEST).collect();
+            if place.is_empty() { text } else { format!("{text} (at {place})") }
+        })
+        .collect()
+}
