@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::error::Error;
+use std::fmt::{self, Display};
 use std::time::Duration;
 
 use crate::FailureKind;
@@ -9,8 +10,8 @@ use crate::bindings::exports::ringfence::tool::guest;
 
 /// Why a call did not succeed: made with the constructor that tells what the caller can do about it.
 ///
-/// `?` turns any standard error into [`Failure::failed`] with the error's text. For this, a `Failure` itself is no
-/// [`Error`].
+/// The constructors take whatever can be shown, so `parse(text).map_err(Failure::invalid_params)?` does for an error of
+/// any type. A type of your own can instead say once what its errors are, by `impl From<MyError> for Failure`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
     /// What the caller can do.
@@ -25,27 +26,27 @@ pub struct Failure {
 
 impl Failure {
     /// The caller should call again with other parameters.
-    pub fn invalid_params(message: impl Into<String>) -> Self {
+    pub fn invalid_params(message: impl Display) -> Self {
         Self::new(FailureKind::InvalidParams, "invalid_params", message)
     }
 
     /// What the parameters name does not exist.
-    pub fn not_found(message: impl Into<String>) -> Self {
+    pub fn not_found(message: impl Display) -> Self {
         Self::new(FailureKind::NotFound, "not_found", message)
     }
 
     /// The tool needs a login, or a credential that it was not given.
-    pub fn auth_required(message: impl Into<String>) -> Self {
+    pub fn auth_required(message: impl Display) -> Self {
         Self::new(FailureKind::AuthRequired, "auth_required", message)
     }
 
     /// The caller should try again later.
-    pub fn unavailable(message: impl Into<String>) -> Self {
+    pub fn unavailable(message: impl Display) -> Self {
         Self::new(FailureKind::Unavailable, "unavailable", message)
     }
 
     /// Anything else.
-    pub fn failed(message: impl Into<String>) -> Self {
+    pub fn failed(message: impl Display) -> Self {
         Self::new(FailureKind::Failed, "failed", message)
     }
 
@@ -63,16 +64,23 @@ impl Failure {
         self
     }
 
-    fn new(kind: FailureKind, code: &'static str, message: impl Into<String>) -> Self {
-        Self { kind, code: Cow::Borrowed(code), message: message.into(), retry_after: None }
+    fn new(kind: FailureKind, code: &'static str, message: impl Display) -> Self {
+        Self {
+            kind,
+            code: Cow::Borrowed(code),
+            message: message.to_string(),
+            retry_after: None,
+        }
     }
 }
 
-impl<E: Error> From<E> for Failure {
-    fn from(error: E) -> Self {
-        Self::failed(error.to_string())
+impl Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
     }
 }
+
+impl Error for Failure {}
 
 impl Failure {
     /// The failure as the contract has it.
@@ -81,7 +89,9 @@ impl Failure {
             kind: self.kind,
             code: self.code.into_owned(),
             message: self.message,
-            retry_after_ms: self.retry_after.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
+            retry_after_ms: self
+                .retry_after
+                .map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
         }
     }
 }
@@ -91,23 +101,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn any_standard_error_becomes_a_failure() {
-        fn parse(text: &str) -> Result<u8, Failure> {
-            Ok(text.parse::<u8>()?)
-        }
-        assert_eq!(parse("7"), Ok(7));
-        assert_eq!(parse("x"), Err(Failure::failed("invalid digit found in string")));
+    fn any_error_becomes_a_failure() {
+        let failure = "x"
+            .parse::<u8>()
+            .map_err(Failure::invalid_params)
+            .unwrap_err();
+        assert_eq!(
+            failure,
+            Failure::invalid_params("invalid digit found in string")
+        );
     }
 
     #[test]
     fn the_wire_form_keeps_everything() {
-        let wire = Failure::unavailable("Busy.").with_code("busy").with_retry_after(Duration::from_secs(2)).into_wire();
-        assert_eq!((wire.kind, wire.code.as_str()), (FailureKind::Unavailable, "busy"));
-        assert_eq!((wire.message.as_str(), wire.retry_after_ms), ("Busy.", Some(2000)));
+        let wire = Failure::unavailable("Busy.")
+            .with_code("busy")
+            .with_retry_after(Duration::from_secs(2))
+            .into_wire();
+        assert_eq!(
+            (wire.kind, wire.code.as_str()),
+            (FailureKind::Unavailable, "busy")
+        );
+        assert_eq!(
+            (wire.message.as_str(), wire.retry_after_ms),
+            ("Busy.", Some(2000))
+        );
     }
 
     #[test]
     fn an_endless_wait_does_not_overflow() {
-        assert_eq!(Failure::failed("").with_retry_after(Duration::MAX).into_wire().retry_after_ms, Some(u64::MAX));
+        assert_eq!(
+            Failure::failed("")
+                .with_retry_after(Duration::MAX)
+                .into_wire()
+                .retry_after_ms,
+            Some(u64::MAX)
+        );
     }
 }

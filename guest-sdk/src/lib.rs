@@ -27,9 +27,10 @@
 //! - The **doc comment** of the function is the description by which a model chooses the tool. The other things that a
 //!   tool can say about itself are options of the attribute: see [`tool`].
 //! - The **result** is text, [`Json`], or an [`Output`] with images, structured data or a cost. An error is a
-//!   [`Failure`]; `?` makes one of any standard error.
+//!   [`Failure`] or becomes one.
 //! - A function may take a [`&CallInfo`](CallInfo) too, and can report through [`log`] and [`progress`].
 //!
+//! A crate of tools depends on `serde` and `schemars` beside this one, because their derives write code that names them.
 //! Natively the host is a [test host](testing), so that `cargo test` runs tools without any WebAssembly.
 
 #[cfg(all(target_arch = "wasm32", feature = "arena"))]
@@ -53,8 +54,8 @@ pub mod testing;
 mod tool;
 
 pub use bindings::exports::ringfence::tool::guest::{
-    Approval, ApprovalRule, ArgumentRule, Body, CallInfo, Content, Definition, Effects, Embedded, Example, FailureKind,
-    Media, Output, RateLimit,
+    Approval, ApprovalRule, ArgumentRule, Body, CallInfo, Content, Definition, Effects, Embedded,
+    Example, FailureKind, Media, Output, RateLimit,
 };
 pub use failure::Failure;
 pub use output::{IntoOutput, Json};
@@ -73,7 +74,8 @@ pub mod private {
 
 /// Makes a component of functions that are marked with [`tool`]: `export_tools!(greet, text::count)`.
 ///
-/// It also defines `TOOLS`, the same list for [tests](testing). Used once, at the root of a crate.
+/// It also defines `TOOLS`, the same list for [tests](testing). Used once, at the root of a crate. A tool's name stands for a
+/// function and a type, so no module beside it can have the same name.
 #[macro_export]
 macro_rules! export_tools {
     ($($tool:path),+ $(,)?) => {

@@ -29,10 +29,17 @@ pub fn definitions(tools: &[Tool]) -> Vec<Definition> {
 /// # Errors
 ///
 /// The failure of the tool, or `not_found` where there is none with this name.
-pub fn call(tools: &[Tool], name: &str, parameters: &str, info: &CallInfo) -> Result<Output, guest::Failure> {
+pub fn call(
+    tools: &[Tool],
+    name: &str,
+    parameters: &str,
+    info: &CallInfo,
+) -> Result<Output, guest::Failure> {
     #[cfg(target_arch = "wasm32")]
     crate::panic::tell_host();
-    find(tools, name).and_then(|tool| (tool.call)(parameters, info)).map_err(Failure::into_wire)
+    find(tools, name)
+        .and_then(|tool| (tool.call)(parameters, info))
+        .map_err(Failure::into_wire)
 }
 
 /// Reads the arguments of a tool.
@@ -41,7 +48,7 @@ pub fn call(tools: &[Tool], name: &str, parameters: &str, info: &CallInfo) -> Re
 ///
 /// `invalid_params` with what serde has against them.
 pub fn arguments<T: DeserializeOwned>(parameters: &str) -> Result<T, Failure> {
-    serde_json::from_str(parameters).map_err(|error| Failure::invalid_params(error.to_string()))
+    serde_json::from_str(parameters).map_err(Failure::invalid_params)
 }
 
 fn find<'a>(tools: &'a [Tool], name: &str) -> Result<&'a Tool, Failure> {

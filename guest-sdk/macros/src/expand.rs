@@ -40,8 +40,13 @@ fn name(options: &Options, item: &ItemFn) -> syn::Result<LitStr> {
     let ident = &item.sig.ident;
     match &options.name {
         Some(name) => Ok(name.clone()),
-        None if is_tool_name(&ident.to_string()) => Ok(LitStr::new(&ident.to_string(), ident.span())),
-        None => Err(Error::new(ident.span(), format!("{NAME_RULE}; give one with `name = \"…\"`"))),
+        None if is_tool_name(&ident.to_string()) => {
+            Ok(LitStr::new(&ident.to_string(), ident.span()))
+        }
+        None => Err(Error::new(
+            ident.span(),
+            format!("{NAME_RULE}; give one with `name = \"…\"`"),
+        )),
     }
 }
 
@@ -53,7 +58,9 @@ fn definition(options: &Options, function: &Function, name: &LitStr) -> TokenStr
         None => quote!(::ringfence_sdk::private::schema_of_nothing()),
     };
     let output_schema = match &options.output {
-        Some(output) => quote!(::std::option::Option::Some(::ringfence_sdk::private::schema_of::<#output>())),
+        Some(output) => {
+            quote!(::std::option::Option::Some(::ringfence_sdk::private::schema_of::<#output>()))
+        }
         None => quote!(::std::option::Option::None),
     };
     let effects = &options.effects;
@@ -103,7 +110,11 @@ fn rule(rule: &Rule) -> TokenStream {
         Rule::WritesPath(pointer) => {
             quote!(::ringfence_sdk::ArgumentRule::WritesPath(::std::string::String::from(#pointer)))
         }
-        Rule::NeedsApproval { pointer, equals, approval } => {
+        Rule::NeedsApproval {
+            pointer,
+            equals,
+            approval,
+        } => {
             let equals = optional_string(equals.as_ref().map(|equals| json(&equals.0)));
             let approval = &approval.0;
             quote! {
