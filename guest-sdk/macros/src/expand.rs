@@ -19,6 +19,7 @@ pub(crate) fn tool(options: &Options, function: &Function, item: &ItemFn) -> Tok
     let definition = definition(options, function, &name);
     let call = call(function, item);
     quote! {
+        #[allow(clippy::needless_pass_by_value, reason = "a tool owns its arguments")]
         #item
 
         #[doc(hidden)]
