@@ -103,11 +103,7 @@ mod tests {
     fn a_rule_never_lowers_the_approval() {
         let spec = ToolSpec {
             approval: Approval::Always,
-            rules: vec![ArgumentRule::NeedsApproval {
-                pointer: "/x".into(),
-                equals: None,
-                approval: Approval::Never,
-            }],
+            rules: vec![ArgumentRule::NeedsApproval { pointer: "/x".into(), equals: None, approval: Approval::Never }],
             ..ToolSpec::default()
         };
         assert_eq!(Assessment::of(&spec, &json!({"x": 1})).approval, Approval::Always);

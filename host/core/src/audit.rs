@@ -140,8 +140,7 @@ impl AuditTrail {
             Ok(output) => ("ok".into(), output.usage),
             Err(error) => (error.code(), Usage::default()),
         };
-        let event =
-            AuditEvent::Closed { call: &self.call, outcome: &outcome, duration_us: self.elapsed_us(), usage };
+        let event = AuditEvent::Closed { call: &self.call, outcome: &outcome, duration_us: self.elapsed_us(), usage };
         match self.record(&event).await {
             Ok(()) => result,
             Err(error) => Err(unavailable("the tool", &error, &format!("the call itself ended with `{outcome}`"))),

@@ -225,7 +225,9 @@ impl CallError {
             Self::InvalidParams { tool, .. } => format!("`ringfence tools {tool}` shows the parameters"),
             Self::Denied { rule, .. } => format!("{rule} decided, under [policy] in config.toml"),
             Self::NeedsApproval { .. } => "this host has nobody whom it could ask, so the call stays refused".into(),
-            Self::RateLimited { tool, .. } => format!("`per_minute` and `per_hour` under [tools.\"{tool}\".rate] in config.toml"),
+            Self::RateLimited { tool, .. } => {
+                format!("`per_minute` and `per_hour` under [tools.\"{tool}\".rate] in config.toml")
+            }
             Self::LimitExceeded { tool, exceeded } => exceeded.remedy(tool),
             Self::Trapped { .. } => "report it to the tool's author".into(),
             _ => return None,

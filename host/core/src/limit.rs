@@ -177,7 +177,10 @@ fn unknown_limit(key: &str) -> String {
     let keys = LimitKind::all().map(LimitKind::key);
     match nearest(key, keys, 1).first() {
         Some(near) => format!("unknown limit `{key}`: did you mean `{near}`?"),
-        None => format!("unknown limit `{key}`: known are {}", LimitKind::all().map(LimitKind::key).collect::<Vec<_>>().join(", ")),
+        None => format!(
+            "unknown limit `{key}`: known are {}",
+            LimitKind::all().map(LimitKind::key).collect::<Vec<_>>().join(", ")
+        ),
     }
 }
 

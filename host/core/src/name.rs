@@ -115,11 +115,8 @@ impl ToolId {
     /// A name that had to be cut or cleaned carries a digest of the full one. So does a name that could be taken for
     /// such a one, which is why no two tools can meet under one name.
     pub fn wire_name(&self) -> String {
-        let full = if self.source.is_bare() {
-            self.name.0.clone()
-        } else {
-            format!("{}__{}", self.source.0, self.name.0)
-        };
+        let full =
+            if self.source.is_bare() { self.name.0.clone() } else { format!("{}__{}", self.source.0, self.name.0) };
         let clean: String = full.chars().map(|c| if is_wire_char(c) { c } else { '_' }).collect();
         if clean == full && full.len() <= MAX_WIRE_NAME && !ends_like_digest(&full) {
             return full;
@@ -289,11 +286,8 @@ const RESERVED: &[&str] = &[
 pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>, limit: usize) -> Vec<String> {
     /// Below this Jaro-Winkler similarity a suggestion confuses more than it helps.
     const ALIKE: f64 = 0.7;
-    let mut scored: Vec<(f64, &str)> = known
-        .into_iter()
-        .map(|name| (likeness(wanted, name), name))
-        .filter(|(score, _)| *score >= ALIKE)
-        .collect();
+    let mut scored: Vec<(f64, &str)> =
+        known.into_iter().map(|name| (likeness(wanted, name), name)).filter(|(score, _)| *score >= ALIKE).collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     scored.into_iter().take(limit).map(|(_, name)| name.to_owned()).collect()
 }

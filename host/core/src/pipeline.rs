@@ -79,9 +79,8 @@ impl ToolHost {
         let started = Instant::now();
         let tool = permit.call().tool.clone();
         let result = run_to_end(permit, &tool).await?;
-        let finished = result
-            .and_then(|raw| bound::check(raw, tool.limits()))
-            .and_then(|raw| structured::check(raw, &tool));
+        let finished =
+            result.and_then(|raw| bound::check(raw, tool.limits())).and_then(|raw| structured::check(raw, &tool));
         match finished {
             Ok(raw) => Ok(structured::keep_valid(self.scrubber.output(raw, started.elapsed()), &tool)),
             Err(error) => Err(self.scrubber.error(tool.wire_name(), error)),

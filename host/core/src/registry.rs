@@ -1,6 +1,7 @@
 //! All tools that can be called, under the names that clients use.
 
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::sync::{Arc, OnceLock, RwLock};
 
 use jsonschema::Validator;
@@ -49,7 +50,9 @@ struct Tools {
 #[derive(Debug, Error)]
 pub enum RegistryError {
     /// The name belongs to a built-in.
-    #[error("the name `{name}` of source `{source_name}` belongs to a built-in tool: only ringfence itself may use it; choose another name")]
+    #[error(
+        "the name `{name}` of source `{source_name}` belongs to a built-in tool: only ringfence itself may use it; choose another name"
+    )]
     Reserved {
         /// The name.
         name: String,
@@ -71,13 +74,21 @@ pub enum RegistryError {
         problems: Vec<SchemaProblem>,
     },
     /// A limit that cannot be enforced for this tool.
-    #[error("`{tool}` is a native tool: `{limit}` cannot be enforced for it; deadline_ms, result_bytes and param_bytes can")]
+    #[error(
+        "`{tool}` is a native tool: `{limit}` cannot be enforced for it; deadline_ms, result_bytes and param_bytes can"
+    )]
     Unenforceable {
         /// The tool.
         tool: ToolId,
         /// The limit's key.
         limit: &'static str,
     },
+}
+
+impl fmt::Debug for Registered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registered").field("id", &self.id).field("origin", &self.origin).finish_non_exhaustive()
+    }
 }
 
 impl Registered {

@@ -49,7 +49,9 @@ enum Selector {
 #[derive(Debug, Error, PartialEq, Eq)]
 pub enum PolicyError {
     /// An entry means nothing, so whoever wrote it meant something else.
-    #[error("`{entry}` under `{list}` is no tool and no group{hint}; a group is written `group:NAME`, and `ringfence tools` lists the tools")]
+    #[error(
+        "`{entry}` under `{list}` is no tool and no group{hint}; a group is written `group:NAME`, and `ringfence tools` lists the tools"
+    )]
     Unknown {
         /// The entry.
         entry: String,
@@ -133,7 +135,10 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("memory", &["memory_search", "memory_get"]),
     ("messaging", &["message"]),
     ("runtime", &["exec", "process"]),
-    ("sessions", &["sessions_list", "sessions_history", "sessions_send", "sessions_spawn", "subagents", "session_status"]),
+    (
+        "sessions",
+        &["sessions_list", "sessions_history", "sessions_send", "sessions_spawn", "subagents", "session_status"],
+    ),
     ("ui", &["browser", "canvas"]),
     ("web", &["web_search", "web_fetch"]),
 ];

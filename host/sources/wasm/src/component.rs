@@ -1,0 +1,102 @@
+//! A component, from its bytes to something that can be instantiated in microseconds.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use thiserror::Error;
+use tokio::sync::OnceCell;
+use wasmtime::component::{Component, Linker};
+
+use crate::bindings::{Tool, ToolPre};
+use crate::engine::Engine;
+use crate::state::GuestState;
+use crate::wasi;
+
+/// Where compiled code comes from. Loading compiled code is trusting it, so whoever implements this vouches that the
+/// bytes are what [`Engine::compile`] once returned, for a component that may run.
+#[async_trait]
+pub trait Code: Send + Sync {
+    /// The compiled code for `engine`.
+    ///
+    /// # Errors
+    /// When the component may not run, or cannot be read or compiled.
+    async fn compiled(&self, engine: &Engine) -> Result<Vec<u8>, CodeError>;
+}
+
+/// Why a component cannot run.
+#[derive(Debug, Error)]
+pub enum CodeError {
+    /// It could not be read, or must not be run.
+    #[error("{0}")]
+    Refused(String),
+    /// It does not compile, or does not fit into the pool.
+    #[error("it does not compile: {0:#}")]
+    Compile(wasmtime::Error),
+    /// It needs something that this host does not have.
+    #[error("{0}")]
+    Import(String),
+}
+
+/// A component whose code is loaded at the first call of one of its tools.
+pub struct GuestComponent {
+    engine: Engine,
+    code: Box<dyn Code>,
+    loaded: OnceCell<Arc<Loaded>>,
+}
+
+/// A component that is ready for instances.
+pub(crate) struct Loaded {
+    pub(crate) pre: ToolPre<GuestState>,
+}
+
+impl GuestComponent {
+    /// A component that takes its code from `code`. Nothing is read yet.
+    pub fn new(engine: Engine, code: Box<dyn Code>) -> Self {
+        Self { engine, code, loaded: OnceCell::new() }
+    }
+
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    pub(crate) async fn loaded(&self) -> Result<&Arc<Loaded>, CodeError> {
+        let load = async {
+            let compiled = self.code.compiled(&self.engine).await?;
+            Loaded::new(&self.engine, &compiled).map(Arc::new)
+        };
+        self.loaded.get_or_try_init(|| load).await
+    }
+}
+
+impl Loaded {
+    fn new(engine: &Engine, compiled: &[u8]) -> Result<Self, CodeError> {
+        let component = load(engine, compiled)?;
+        let linker = linker(engine).map_err(CodeError::Compile)?;
+        let pre = linker.instantiate_pre(&component).and_then(ToolPre::new).map_err(missing_import)?;
+        Ok(Self { pre })
+    }
+}
+
+/// Everything that a guest can be linked to.
+fn linker(engine: &Engine) -> wasmtime::Result<Linker<GuestState>> {
+    let mut linker = Linker::new(&engine.inner);
+    Tool::add_to_linker::<_, wasmtime::component::HasSelf<GuestState>>(&mut linker, |state| state)?;
+    wasi::link(&mut linker)?;
+    Ok(linker)
+}
+
+#[expect(unsafe_code, reason = "wasmtime offers no other way to load compiled code")]
+pub(crate) fn load(engine: &Engine, compiled: &[u8]) -> Result<Component, CodeError> {
+    // SAFETY: the bytes are `Engine::compile`'s own: `Code` vouches for that, by having just compiled them or by
+    // checking their MAC under the host's key.
+    unsafe { Component::deserialize(&engine.inner, compiled) }.map_err(CodeError::Compile)
+}
+
+fn missing_import(error: wasmtime::Error) -> CodeError {
+    let version = ringfence_wit::VERSION;
+    CodeError::Import(format!(
+        "it needs something that this host does not have: {error:#}. This host speaks {} {version} and WASI 0.2; \
+         rebuild the tool for these",
+        ringfence_wit::PACKAGE
+    ))
+}

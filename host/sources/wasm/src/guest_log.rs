@@ -1,0 +1,136 @@
+//! What a guest says to the operator: log records, standard output and standard error, all from one budget.
+//!
+//! A record is one physical line of the host's log: control characters are escaped, so a guest can neither forge a
+//! line nor steer a terminal, and the tool's name stands beside it.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ringfence_core::limit::{LimitExceeded, LimitKind, Limits};
+
+use crate::bindings::ringfence::tool::log::Level;
+
+/// The longest record, in bytes; what is longer is cut. IronClaw's number.
+const MAX_RECORD: usize = 4096;
+
+/// The log of one call. Clones share the budget.
+#[derive(Clone)]
+pub(crate) struct GuestLog(Arc<Mutex<Records>>);
+
+struct Records {
+    tool: String,
+    call: String,
+    limits: Limits,
+    records: u64,
+    bytes: u64,
+    /// The last thing that the guest said on standard error or as its panic message.
+    last_words: Option<String>,
+}
+
+impl GuestLog {
+    pub(crate) fn new(tool: &str, call: &str, limits: &Limits) -> Self {
+        let (tool, call, limits) = (tool.to_owned(), call.to_owned(), limits.clone());
+        Self(Arc::new(Mutex::new(Records { tool, call, limits, records: 0, bytes: 0, last_words: None })))
+    }
+
+    /// Writes one record.
+    ///
+    /// # Errors
+    /// When the call has used up its records or bytes. That ends the call.
+    pub(crate) fn record(&self, level: Level, message: &str) -> Result<(), LimitExceeded> {
+        let mut records = self.lock();
+        let line = one_line(message);
+        records.take(line.len())?;
+        let (tool, call) = (&records.tool, &records.call);
+        match level {
+            Level::Trace => tracing::trace!(target: "guest", %tool, %call, "{line}"),
+            Level::Debug => tracing::debug!(target: "guest", %tool, %call, "{line}"),
+            Level::Info => tracing::info!(target: "guest", %tool, %call, "{line}"),
+            Level::Warn => tracing::warn!(target: "guest", %tool, %call, "{line}"),
+            Level::Error => tracing::error!(target: "guest", %tool, %call, "{line}"),
+        }
+        Ok(())
+    }
+
+    /// Writes what the guest says before it crashes.
+    ///
+    /// # Errors
+    /// As [`record`](Self::record).
+    pub(crate) fn panicked(&self, message: &str) -> Result<(), LimitExceeded> {
+        self.record(Level::Error, message)?;
+        self.lock().last_words = Some(one_line(message));
+        Ok(())
+    }
+
+    pub(crate) fn last_words(&self) -> Option<String> {
+        self.lock().last_words.clone()
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Records> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Records {
+    fn take(&mut self, bytes: usize) -> Result<(), LimitExceeded> {
+        self.records += 1;
+        self.bytes += bytes as u64;
+        for (kind, used) in [(LimitKind::LogRecords, self.records), (LimitKind::LogBytes, self.bytes)] {
+            if used > self.limits.get(kind) {
+                tracing::warn!(target: "guest", tool = %self.tool, call = %self.call, "over its limit of log: further records are dropped");
+                return Err(self.limits.exceeded(kind, Some(used)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `message` without control characters, cut to [`MAX_RECORD`].
+fn one_line(message: &str) -> String {
+    let mut line = String::with_capacity(message.len().min(MAX_RECORD) + 4);
+    for c in message.trim_end().chars() {
+        if line.len() >= MAX_RECORD {
+            line.push('…');
+            break;
+        }
+        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
+            line.extend(c.escape_default());
+        } else {
+            line.push(c);
+        }
+    }
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use ringfence_core::limit::LimitSet;
+
+    use super::*;
+
+    #[test]
+    fn a_forged_line_stays_one_line() {
+        let line = one_line("ok\n2026-01-01 INFO audit: approved\u{1b}[2J");
+        assert_eq!(line, "ok\\n2026-01-01 INFO audit: approved\\u{1b}[2J");
+    }
+
+    #[test]
+    fn both_budgets_end() {
+        let operator = LimitSet::default().with(LimitKind::LogRecords, 2).with(LimitKind::LogBytes, 10);
+        let limits = Limits::effective(&LimitSet::default(), &operator);
+        let log = GuestLog::new("t", "c", &limits);
+        assert!(log.record(Level::Info, "a").is_ok() && log.record(Level::Info, "b").is_ok());
+        assert_eq!(log.record(Level::Info, "c").unwrap_err().limit, "log_records");
+        let log = GuestLog::new("t", "c", &limits);
+        assert_eq!(log.record(Level::Info, "01234567890").unwrap_err().limit, "log");
+    }
+
+    proptest! {
+        #[test]
+        fn every_record_is_a_bounded_line(message in ".{0,6000}") {
+            let line = one_line(&message);
+            prop_assert!(line.len() <= MAX_RECORD + 16);
+            prop_assert!(!line.chars().any(char::is_control));
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Tools that are WebAssembly components, run under limits.
+//!
+//! A component is compiled once, when it is installed. Each call gets a fresh instance from the engine's pool and the
+//! instance ends with the call, so nothing survives it. What a guest can reach is what stands in [`bindings`] and
+//! [`wasi`]: a log, progress, and a WASI in which nothing is behind the doors.
+
+mod bindings;
+pub mod component;
+pub mod concurrency;
+mod convert;
+pub mod engine;
+mod fault;
+mod guest_log;
+mod instance;
+pub mod probe;
+mod source;
+mod state;
+mod tool;
+mod wasi;
+
+pub use component::{Code, CodeError, GuestComponent};
+pub use concurrency::Concurrency;
+pub use engine::{Engine, EngineError, EngineSettings, Metering, Profile};
+pub use probe::{ProbeError, definitions};
+pub use source::WasmSource;

@@ -1,0 +1,116 @@
+//! What the host holds for one instance: its limits, its log, and the little that its imports can do.
+
+use std::sync::Arc;
+
+use ringfence_core::call::{CheckedCall, Progress, ProgressSink};
+use ringfence_core::limit::{LimitExceeded, LimitKind, Limits};
+use wasmtime::component::ResourceTable;
+use wasmtime::{ResourceLimiter, Result};
+use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
+
+use crate::bindings::ringfence::tool::{log, progress};
+use crate::guest_log::GuestLog;
+use crate::wasi;
+
+pub(crate) struct GuestState {
+    pub(crate) limits: Limits,
+    pub(crate) growth: Growth,
+    pub(crate) log: GuestLog,
+    progress: Option<Arc<dyn ProgressSink>>,
+    table: ResourceTable,
+    /// Made when the guest first asks for it; many guests never do.
+    wasi: Option<WasiCtx>,
+}
+
+impl GuestState {
+    pub(crate) fn for_call(call: &CheckedCall, limits: &Limits) -> Self {
+        let log = GuestLog::new(call.tool().wire_name(), call.id().as_str(), limits);
+        Self { progress: call.context().progress.clone(), ..Self::new(log, limits) }
+    }
+
+    pub(crate) fn new(log: GuestLog, limits: &Limits) -> Self {
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(limits.get_usize(LimitKind::Resources));
+        let growth = Growth::new(limits);
+        Self { limits: limits.clone(), growth, log, progress: None, table, wasi: None }
+    }
+}
+
+impl log::Host for GuestState {
+    fn log(&mut self, level: log::Level, message: String) -> Result<()> {
+        Ok(self.log.record(level, &message)?)
+    }
+
+    fn panicked(&mut self, message: String) -> Result<()> {
+        Ok(self.log.panicked(&message)?)
+    }
+}
+
+impl progress::Host for GuestState {
+    fn report(&mut self, done: f64, total: Option<f64>, message: Option<String>) -> Result<()> {
+        if let Some(sink) = &self.progress {
+            sink.report(Progress { done, total, message });
+        }
+        Ok(())
+    }
+}
+
+impl WasiView for GuestState {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        let ctx = self.wasi.get_or_insert_with(|| wasi::empty(&self.log));
+        WasiCtxView { ctx, table: &mut self.table }
+    }
+}
+
+/// What an instance has grown to, over all its memories and tables.
+pub(crate) struct Growth {
+    limits: Limits,
+    memory: u64,
+    table: u64,
+    refused: Option<LimitExceeded>,
+}
+
+impl Growth {
+    fn new(limits: &Limits) -> Self {
+        Self { limits: limits.clone(), memory: 0, table: 0, refused: None }
+    }
+
+    /// Bytes of all memories. They never shrink, so it is the peak as well.
+    pub(crate) fn peak_memory(&self) -> u64 {
+        self.memory
+    }
+
+    /// The first growth that was refused.
+    pub(crate) fn refused(&self) -> Option<LimitExceeded> {
+        self.refused.clone()
+    }
+
+    /// Whether a total may grow by `desired - current`; remembers the first refusal.
+    fn allow(&mut self, kind: LimitKind, total: u64, current: usize, desired: usize) -> Option<u64> {
+        let new = total.saturating_add(desired.saturating_sub(current) as u64);
+        if new <= self.limits.get(kind) {
+            return Some(new);
+        }
+        let exceeded = self.limits.exceeded(kind, Some(new));
+        self.refused.get_or_insert(exceeded);
+        None
+    }
+}
+
+impl ResourceLimiter for Growth {
+    fn memory_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> Result<bool> {
+        let allowed = self.allow(LimitKind::Memory, self.memory, current, desired);
+        self.memory = allowed.unwrap_or(self.memory);
+        Ok(allowed.is_some())
+    }
+
+    fn table_growing(&mut self, current: usize, desired: usize, _maximum: Option<usize>) -> Result<bool> {
+        let allowed = self.allow(LimitKind::Table, self.table, current, desired);
+        self.table = allowed.unwrap_or(self.table);
+        Ok(allowed.is_some())
+    }
+
+    fn instances(&self) -> usize {
+        self.limits.get_usize(LimitKind::Instances)
+    }
+}

@@ -1,0 +1,106 @@
+//! WASI 0.2, linked but empty: most guests import more of it than they use.
+//!
+//! There are clocks, randomness (bounded) and standard output and error (into the guest's log). There are no files, no
+//! arguments, no environment, no input, and every socket and name lookup is refused.
+
+use bytes::Bytes;
+use ringfence_core::limit::LimitKind;
+use wasmtime::Result;
+use wasmtime::component::{HasSelf, Linker};
+use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
+use wasmtime_wasi::p2::bindings::random::random;
+use wasmtime_wasi::p2::{OutputStream, Pollable, StreamError, StreamResult};
+use wasmtime_wasi::{WasiCtx, WasiView as _};
+
+use crate::bindings::ringfence::tool::log::Level;
+use crate::guest_log::GuestLog;
+use crate::state::GuestState;
+
+/// Bytes that a guest may print at once. It bounds what the host buffers.
+const WRITE_AT_ONCE: usize = 4096;
+
+/// Links all of WASI, with our bound on randomness in place of WASI's own, which has no error that can be told apart.
+pub(crate) fn link(linker: &mut Linker<GuestState>) -> Result<()> {
+    wasmtime_wasi::p2::add_to_linker_async(linker)?;
+    linker.allow_shadowing(true);
+    random::add_to_linker::<GuestState, HasSelf<GuestState>>(linker, |state| state)?;
+    linker.allow_shadowing(false);
+    Ok(())
+}
+
+/// A context with nothing in it, that prints to `log`.
+pub(crate) fn empty(log: &GuestLog) -> WasiCtx {
+    let mut builder = WasiCtx::builder();
+    builder
+        .stdout(Printer { log: log.clone(), last_words: false })
+        .stderr(Printer { log: log.clone(), last_words: true })
+        .allow_tcp(false)
+        .allow_udp(false)
+        .allow_ip_name_lookup(false)
+        .socket_addr_check(|_, _| Box::pin(async { false }))
+        // The bound is ours, see `link`.
+        .max_random_size(u64::MAX);
+    builder.build()
+}
+
+impl random::Host for GuestState {
+    fn get_random_bytes(&mut self, len: u64) -> Result<Vec<u8>> {
+        if len > self.limits.get(LimitKind::Random) {
+            return Err(self.limits.exceeded(LimitKind::Random, Some(len)).into());
+        }
+        random::Host::get_random_bytes(self.ctx().ctx.random(), len)
+    }
+
+    fn get_random_u64(&mut self) -> Result<u64> {
+        random::Host::get_random_u64(self.ctx().ctx.random())
+    }
+}
+
+/// Standard output or error. What is written at once is one record.
+#[derive(Clone)]
+struct Printer {
+    log: GuestLog,
+    /// Whether this may be a panic message, as it is on standard error.
+    last_words: bool,
+}
+
+impl IsTerminal for Printer {
+    fn is_terminal(&self) -> bool {
+        false
+    }
+}
+
+impl StdoutStream for Printer {
+    fn async_stream(&self) -> Box<dyn tokio::io::AsyncWrite + Send + Sync> {
+        // Only WASI 0.3 takes this door, and that is not linked.
+        Box::new(tokio::io::sink())
+    }
+
+    fn p2_stream(&self) -> Box<dyn OutputStream> {
+        Box::new(self.clone())
+    }
+}
+
+#[wasmtime_wasi::async_trait]
+impl Pollable for Printer {
+    async fn ready(&mut self) {}
+}
+
+impl OutputStream for Printer {
+    fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
+        let text = String::from_utf8_lossy(&bytes);
+        if text.trim().is_empty() {
+            return Ok(());
+        }
+        let written = if self.last_words { self.log.panicked(&text) } else { self.log.record(Level::Info, &text) };
+        written.map_err(|exceeded| StreamError::Trap(exceeded.into()))
+    }
+
+    fn flush(&mut self) -> StreamResult<()> {
+        Ok(())
+    }
+
+    fn check_write(&mut self) -> StreamResult<usize> {
+        Ok(WRITE_AT_ONCE)
+    }
+}
