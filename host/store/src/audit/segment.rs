@@ -1,0 +1,133 @@
+//! The files that the events stand in. Each is named for the place of its first event.
+
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use fs_err::File;
+use fs_err::os::unix::fs::OpenOptionsExt as _;
+
+use super::line::MAX_LINE;
+
+/// When a segment is this long, in bytes, the next one begins: a size that editors and mail still take.
+pub(super) const FULL: u64 = 64 << 20;
+
+const EXTENSION: &str = "jsonl";
+
+/// The segment that is written to.
+pub(super) struct Segment {
+    file: Arc<File>,
+    length: u64,
+    /// Whether something may stand behind `length` that does not belong there.
+    untidy: bool,
+}
+
+/// The segments in `folder`, oldest first.
+pub(super) fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut segments = Vec::new();
+    for entry in fs_err::read_dir(folder)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == EXTENSION) {
+            segments.push(path);
+        }
+    }
+    segments.sort();
+    Ok(segments)
+}
+
+/// The last lines of `segment` (two at least, if it has so many), without an incomplete one at its end.
+pub(super) fn last_lines(segment: &Path) -> io::Result<Vec<u8>> {
+    let mut file = File::open(segment)?;
+    let length = file.metadata()?.len();
+    let start = length.saturating_sub(3 * MAX_LINE as u64);
+    file.seek(SeekFrom::Start(start))?;
+    let mut tail = Vec::new();
+    file.read_to_end(&mut tail)?;
+    if start > 0 {
+        let first = tail.iter().position(|b| *b == b'\n').map_or(tail.len(), |newline| newline + 1);
+        tail.drain(..first);
+    }
+    let end = tail.iter().rposition(|b| *b == b'\n').map_or(0, |newline| newline + 1);
+    tail.truncate(end);
+    Ok(tail)
+}
+
+impl Segment {
+    /// Opens `path` for appending behind its last whole line.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let file = fs_err::OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+        let length = whole_lines(path, file.metadata()?.len())?;
+        let mut segment = Self { file: Arc::new(file), length, untidy: true };
+        segment.tidy()?;
+        Ok(segment)
+    }
+
+    /// The segment whose first event will have the place `first`.
+    pub(super) fn begin(folder: &Path, first: u64) -> io::Result<Self> {
+        // Twenty digits hold every place, so that names sort as numbers do.
+        Self::open(&folder.join(format!("{first:020}.{EXTENSION}")))
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.length >= FULL
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.length == 0
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    pub(super) fn file(&self) -> &Arc<File> {
+        &self.file
+    }
+
+    /// Appends `line` with one write. When that fails, or takes only a part, the segment is as it was before.
+    pub(super) fn append(&mut self, line: &[u8]) -> io::Result<()> {
+        self.tidy()?;
+        let written = (&*self.file).write(line);
+        match written {
+            Ok(length) if length == line.len() => {
+                self.length += length as u64;
+                Ok(())
+            }
+            short => {
+                self.take_back(0)?;
+                Err(short.err().unwrap_or_else(|| io::ErrorKind::StorageFull.into()))
+            }
+        }
+    }
+
+    /// Takes the last `bytes` away again.
+    pub(super) fn take_back(&mut self, bytes: u64) -> io::Result<()> {
+        self.length -= bytes;
+        self.untidy = true;
+        self.tidy()
+    }
+
+    /// Cuts off what does not belong here. As long as that fails, nothing can be appended.
+    fn tidy(&mut self) -> io::Result<()> {
+        if self.untidy {
+            self.file.set_len(self.length)?;
+            self.untidy = false;
+        }
+        Ok(())
+    }
+}
+
+/// How long `segment` is without an incomplete last line.
+fn whole_lines(segment: &Path, length: u64) -> io::Result<u64> {
+    let mut file = File::open(segment)?;
+    let start = length.saturating_sub(MAX_LINE as u64);
+    file.seek(SeekFrom::Start(start))?;
+    let mut tail = Vec::new();
+    file.read_to_end(&mut tail)?;
+    match tail.iter().rposition(|b| *b == b'\n') {
+        Some(newline) => Ok(start + newline as u64 + 1),
+        None if start == 0 => Ok(0),
+        // Longer than a line can be: not the work of a kill, so not ours to cut.
+        None => Ok(length),
+    }
+}

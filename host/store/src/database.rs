@@ -1,0 +1,143 @@
+//! The SQLite database: how it is opened, migrated and written. The rows have a file each.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use rusqlite::types::Type;
+use rusqlite::{Connection, ErrorCode, Row, Transaction, TransactionBehavior};
+
+use crate::error::StoreError;
+
+/// The steps from an empty database to the present schema; `user_version` counts those that were taken.
+const MIGRATIONS: [&str; 1] = [include_str!("schema/1.sql")];
+
+/// How long to wait for another connection. Only a person with the `sqlite3` tool could hold one: the folder is locked.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The database of a state folder. One connection behind a lock: writers never meet.
+pub struct Database {
+    path: PathBuf,
+    connection: Mutex<Connection>,
+}
+
+impl Database {
+    /// Opens the database at `path`, makes it when it is not there, and brings its schema up to date.
+    ///
+    /// # Errors
+    /// [`StoreError::NewerSchema`] when a later ringfence wrote it, [`StoreError::Damaged`] when it is no database.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let mut connection = Connection::open(path).map_err(|error| explain(path, error))?;
+        prepare(&connection).map_err(|error| explain(path, error))?;
+        migrate(&mut connection, path)?;
+        Ok(Self { path: path.to_owned(), connection: Mutex::new(connection) })
+    }
+
+    /// Reads.
+    pub(crate) fn read<T>(&self, work: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        work(&connection).map_err(|error| explain(&self.path, error))
+    }
+
+    /// Writes all that `work` writes, or nothing. It is on the disk when this returns.
+    pub(crate) fn write<T>(&self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        let mut connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
+        let committed = (|| {
+            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let result = work(&transaction)?;
+            transaction.commit()?;
+            Ok(result)
+        })();
+        committed.map_err(|error| explain(&self.path, error))
+    }
+}
+
+/// FULL, because what was acknowledged has to outlive a power cut; the write-ahead log makes that one sync a commit.
+fn prepare(connection: &Connection) -> rusqlite::Result<()> {
+    connection.busy_timeout(BUSY_TIMEOUT)?;
+    connection.pragma_update(None, "journal_mode", "wal")?;
+    connection.pragma_update(None, "synchronous", "full")
+}
+
+fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    let version: u32 =
+        connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(|error| explain(path, error))?;
+    let known = MIGRATIONS.len() as u32;
+    if version > known {
+        return Err(StoreError::NewerSchema { path: path.to_owned(), found: version, known });
+    }
+    if version == known {
+        return Ok(());
+    }
+    let migrated = (|| {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for step in &MIGRATIONS[version as usize..] {
+            transaction.execute_batch(step)?;
+        }
+        transaction.pragma_update(None, "user_version", known)?;
+        transaction.commit()
+    })();
+    migrated.map_err(|error| explain(path, error))
+}
+
+/// Tells damage, which needs a backup, from trouble that passes.
+fn explain(path: &Path, source: rusqlite::Error) -> StoreError {
+    let damaged = match &source {
+        rusqlite::Error::FromSqlConversionFailure(..)
+        | rusqlite::Error::InvalidColumnType(..)
+        | rusqlite::Error::IntegralValueOutOfRange(..) => true,
+        other => matches!(other.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)),
+    };
+    let path = path.to_owned();
+    if damaged { StoreError::Damaged { path, source } } else { StoreError::Database { path, source } }
+}
+
+/// The text in `column`, through `parse`.
+pub(crate) fn parsed<T, E>(row: &Row<'_>, column: usize, parse: impl FnOnce(String) -> Result<T, E>) -> rusqlite::Result<T>
+where
+    E: Error + Send + Sync + 'static,
+{
+    parse(row.get(column)?)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(error)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_later_schema_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state.db");
+        drop(Database::open(&path).unwrap());
+        Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+        let error = Database::open(&path).err().unwrap();
+        assert!(matches!(error, StoreError::NewerSchema { found: 99, .. }), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_database_is_called_damaged() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state.db");
+        fs_err::write(&path, "not a database at all, though long enough to be taken for one".repeat(100)).unwrap();
+        let error = Database::open(&path).err().unwrap();
+        assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
+        assert!(error.to_string().contains("restore it from a backup"));
+    }
+
+    #[test]
+    fn a_failed_write_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let database = Database::open(&dir.path().join("state.db")).unwrap();
+        let failed = database.write(|transaction| {
+            transaction.execute("INSERT INTO rate_bucket VALUES ('{}', 's', 't', 1)", [])?;
+            transaction.execute("INSERT INTO nowhere VALUES (1)", [])
+        });
+        assert!(matches!(failed, Err(StoreError::Database { .. })));
+        let rows: i64 = database
+            .read(|connection| connection.query_row("SELECT count(*) FROM rate_bucket", [], |row| row.get(0)))
+            .unwrap();
+        assert_eq!(rows, 0);
+    }
+}

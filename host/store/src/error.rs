@@ -1,0 +1,107 @@
+//! What can be wrong with the stored state.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// Why the state cannot be used. Each text says what is wrong and what to do about it.
+#[derive(Debug, Error)]
+pub enum StoreError {
+    /// Another process holds the lock.
+    #[error("another process{} owns the state folder {}: use that one, or stop it first", process(*.pid), .folder.display())]
+    Busy {
+        /// The folder.
+        folder: PathBuf,
+        /// The owner, where the lock file names it.
+        pid: Option<u32>,
+    },
+    /// Other users of the machine can read or write it.
+    #[error("{} is open to other users (mode {mode:o}): run `chmod {wanted:o} {}`", .path.display(), .path.display())]
+    TooOpen {
+        /// The file or folder.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+        /// What they should be.
+        wanted: u32,
+    },
+    /// Something that is not a folder or file of ours stands in its place.
+    #[error("{} is not a {wanted}: move it away", .path.display())]
+    WrongKind {
+        /// Where.
+        path: PathBuf,
+        /// What should be there.
+        wanted: &'static str,
+    },
+    /// The host key has the wrong length.
+    #[error(
+        "the host key {} has {length} bytes instead of 32: restore it from a backup; a new one makes the audit log unverifiable",
+        .path.display()
+    )]
+    HostKeyLength {
+        /// The key file.
+        path: PathBuf,
+        /// Its length.
+        length: u64,
+    },
+    /// A later version of ringfence wrote the database.
+    #[error(
+        "{} has schema version {found}, this ringfence knows up to {known}: use the newer ringfence that wrote it",
+        .path.display()
+    )]
+    NewerSchema {
+        /// The database.
+        path: PathBuf,
+        /// Its version.
+        found: u32,
+        /// Ours.
+        known: u32,
+    },
+    /// The database is not one, or its contents make no sense.
+    #[error(
+        "the database {} is damaged: restore it from a backup, or move it away and install the tools again",
+        .path.display()
+    )]
+    Damaged {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
+    /// SQLite failed for another reason, such as a full disk.
+    #[error("the database {} cannot be used: check that its disk has room and its files can be written", .path.display())]
+    Database {
+        /// The database.
+        path: PathBuf,
+        /// What SQLite says.
+        source: rusqlite::Error,
+    },
+    /// The system's randomness failed, so no key could be made.
+    #[error("no host key can be made: the system gives no randomness")]
+    Randomness(#[source] getrandom::Error),
+    /// A file operation failed; the cause names the file.
+    #[error("the state folder cannot be used: {0}")]
+    Io(#[from] io::Error),
+}
+
+impl StoreError {
+    /// The stable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Busy { .. } => "state.busy",
+            Self::TooOpen { .. } => "state.too_open",
+            Self::WrongKind { .. } => "state.wrong_kind",
+            Self::HostKeyLength { .. } => "state.host_key",
+            Self::NewerSchema { .. } => "state.newer",
+            Self::Damaged { .. } => "state.damaged",
+            Self::Database { .. } => "state.database",
+            Self::Randomness(_) => "state.randomness",
+            Self::Io(_) => "state.io",
+        }
+    }
+}
+
+fn process(pid: Option<u32>) -> String {
+    pid.map(|pid| format!(" (number {pid})")).unwrap_or_default()
+}

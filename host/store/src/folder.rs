@@ -1,0 +1,165 @@
+//! The folder that holds a host's state, and the lock that gives it one owner.
+
+use std::fs::{DirBuilder, Permissions};
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+
+use fs_err::File;
+use fs_err::os::unix::fs::OpenOptionsExt as _;
+use rustix::fs::{FlockOperation, OFlags, flock};
+use rustix::io::Errno;
+
+use crate::atomic_file::TEMPORARY_PREFIX;
+use crate::error::StoreError;
+
+/// A state folder, locked. The lock lasts as long as this value and dies with the process, however that ends.
+#[derive(Debug)]
+pub struct StateFolder {
+    root: PathBuf,
+    _lock: File,
+}
+
+impl StateFolder {
+    /// Takes the folder at `root`, and makes it when it is not there. Only its owner may look into it.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] when another process has it, [`StoreError::TooOpen`] when others can look into it.
+    pub fn open(root: &Path) -> Result<Self, StoreError> {
+        make_private(root)?;
+        let lock = lock(root)?;
+        let folder = Self { root: root.to_owned(), _lock: lock };
+        for part in [folder.audit(), folder.tools(), folder.compiled()] {
+            make_private(&part)?;
+            remove_temporary_files(&part)?;
+        }
+        remove_temporary_files(root)?;
+        Ok(folder)
+    }
+
+    /// The folder itself.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The SQLite database.
+    pub fn database(&self) -> PathBuf {
+        self.root.join("state.db")
+    }
+
+    /// The key that authenticates what this host wrote.
+    pub fn host_key(&self) -> PathBuf {
+        self.root.join("host.key")
+    }
+
+    /// Where the record of calls is.
+    pub fn audit(&self) -> PathBuf {
+        self.root.join("audit")
+    }
+
+    /// Where installed components are.
+    pub fn tools(&self) -> PathBuf {
+        self.root.join("tools")
+    }
+
+    /// Where compiled code is.
+    pub fn compiled(&self) -> PathBuf {
+        self.root.join("compiled")
+    }
+
+    /// The Unix socket over which other processes speak to the owner.
+    pub fn socket(&self) -> PathBuf {
+        self.root.join("socket")
+    }
+}
+
+/// Makes the folder, or checks that the one that is there is closed to others.
+fn make_private(path: &Path) -> Result<(), StoreError> {
+    if !path.is_dir() {
+        if let Some(parent) = path.parent() {
+            fs_err::create_dir_all(parent)?;
+        }
+        DirBuilder::new().mode(0o700).create(path).map_err(|error| {
+            std::io::Error::new(error.kind(), format!("cannot make the folder {}: {error}", path.display()))
+        })?;
+        // The process's own mask may have taken bits away that the owner needs.
+        fs_err::set_permissions(path, Permissions::from_mode(0o700))?;
+    }
+    let mode = fs_err::metadata(path)?.permissions().mode() & 0o777;
+    if mode & 0o077 != 0 {
+        return Err(StoreError::TooOpen { path: path.to_owned(), mode, wanted: 0o700 });
+    }
+    Ok(())
+}
+
+/// Takes the lock and leaves the process's number in it, for the message that the next one gets.
+fn lock(root: &Path) -> Result<File, StoreError> {
+    let path = root.join("lock");
+    let mut file = fs_err::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+        .open(&path)?;
+    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => {}
+        Err(Errno::WOULDBLOCK) => {
+            let mut owner = String::new();
+            file.read_to_string(&mut owner)?;
+            return Err(StoreError::Busy { folder: root.to_owned(), pid: owner.trim().parse().ok() });
+        }
+        Err(error) => return Err(std::io::Error::from(error).into()),
+    }
+    file.set_len(0)?;
+    writeln!(file, "{}", std::process::id())?;
+    Ok(file)
+}
+
+/// Removes what a kill left half written. Nobody else writes here: the lock is ours.
+fn remove_temporary_files(folder: &Path) -> Result<(), StoreError> {
+    for entry in fs_err::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name().as_encoded_bytes().starts_with(TEMPORARY_PREFIX.as_bytes()) {
+            fs_err::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn has_one_owner_and_the_other_learns_who() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = StateFolder::open(dir.path()).unwrap();
+        let error = StateFolder::open(dir.path()).unwrap_err();
+        assert!(matches!(error, StoreError::Busy { pid: Some(pid), .. } if pid == std::process::id()), "{error}");
+        drop(folder);
+        StateFolder::open(dir.path()).unwrap();
+    }
+
+    #[test]
+    fn is_made_closed_and_refused_open() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("a/b");
+        drop(StateFolder::open(&root).unwrap());
+        assert_eq!(fs_err::metadata(&root).unwrap().permissions().mode() & 0o777, 0o700);
+        fs_err::set_permissions(&root, Permissions::from_mode(0o750)).unwrap();
+        let error = StateFolder::open(&root).unwrap_err();
+        assert!(error.to_string().contains("chmod 700"), "{error}");
+    }
+
+    #[test]
+    fn half_written_files_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        drop(StateFolder::open(dir.path()).unwrap());
+        let left = dir.path().join("tools").join(".tmp-abc");
+        fs_err::write(&left, "x").unwrap();
+        drop(StateFolder::open(dir.path()).unwrap());
+        assert!(!left.exists());
+    }
+}

@@ -1,0 +1,70 @@
+//! The durable state of one ringfence host.
+//!
+//! Everything lives in one [`StateFolder`], which one process owns at a time. [`Store`] opens it: the lock, the
+//! [`HostKey`], and the SQLite [`Database`] with a file for each kind of row. The record of calls stands apart, in
+//! [`audit`]: it is written too often for SQL and has to be provable.
+//!
+//! This crate stores what it is given. It decides nothing: which key may sign what, which version may replace which,
+//! is `ringfence-package`'s business.
+
+mod atomic_file;
+pub mod audit;
+mod database;
+mod digest;
+mod error;
+mod folder;
+mod host_key;
+mod installed;
+mod pins;
+mod rate;
+mod time;
+mod trusted_keys;
+
+pub use atomic_file::{TEMPORARY_PREFIX, write_atomically};
+pub use audit::{AuditFile, Durability};
+pub use database::Database;
+pub use digest::{Digest, DigestError, from_hex, to_hex};
+pub use error::StoreError;
+pub use folder::StateFolder;
+pub use host_key::HostKey;
+pub use installed::{InstalledRow, Signed};
+pub use pins::Pin;
+pub use time::unix_milliseconds;
+pub use trusted_keys::{Revocation, TrustedKeyRow};
+
+use std::path::Path;
+
+/// The state of one host, opened. Whoever holds it is the folder's only owner.
+pub struct Store {
+    folder: StateFolder,
+    key: HostKey,
+    database: Database,
+}
+
+impl Store {
+    /// Opens the state folder at `path`, and makes what is missing in it.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] when another process owns it; else what is wrong with the folder, the key or the database.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let folder = StateFolder::open(path)?;
+        let key = HostKey::load_or_create(&folder.host_key())?;
+        let database = Database::open(&folder.database())?;
+        Ok(Self { folder, key, database })
+    }
+
+    /// Where things are.
+    pub fn folder(&self) -> &StateFolder {
+        &self.folder
+    }
+
+    /// The key that authenticates what this host wrote.
+    pub fn key(&self) -> &HostKey {
+        &self.key
+    }
+
+    /// The rows.
+    pub fn database(&self) -> &Database {
+        &self.database
+    }
+}

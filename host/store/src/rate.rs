@@ -1,0 +1,66 @@
+//! The rows of rate buckets, so that a restart does not refill them.
+
+use std::io;
+
+use ringfence_core::ToolId;
+use ringfence_core::gates::rate::{RateLedger, SavedBucket};
+use rusqlite::{Row, params};
+
+use crate::database::{Database, parsed};
+
+impl RateLedger for Database {
+    fn load(&self) -> io::Result<Vec<SavedBucket>> {
+        self.read(|connection| {
+            connection
+                .prepare_cached("SELECT caller, source, tool, empty_at FROM rate_bucket")?
+                .query_map([], from_row)?
+                .collect()
+        })
+        .map_err(io::Error::other)
+    }
+
+    fn save(&self, buckets: &[SavedBucket]) -> io::Result<()> {
+        let callers: Vec<String> =
+            buckets.iter().map(|bucket| serde_json::to_string(&bucket.caller)).collect::<Result<_, _>>()?;
+        self.write(|transaction| {
+            transaction.execute("DELETE FROM rate_bucket", [])?;
+            let mut insert =
+                transaction.prepare_cached("INSERT INTO rate_bucket (caller, source, tool, empty_at) VALUES (?1,?2,?3,?4)")?;
+            for (bucket, caller) in buckets.iter().zip(callers) {
+                let ToolId { source, name } = &bucket.tool;
+                insert.execute(params![caller, source.as_str(), name.as_str(), bucket.empty_at.cast_signed()])?;
+            }
+            Ok(())
+        })
+        .map_err(io::Error::other)
+    }
+}
+
+fn from_row(row: &Row<'_>) -> rusqlite::Result<SavedBucket> {
+    Ok(SavedBucket {
+        caller: parsed(row, 0, |text| serde_json::from_str(&text))?,
+        tool: ToolId { source: parsed(row, 1, TryInto::try_into)?, name: parsed(row, 2, TryInto::try_into)? },
+        empty_at: row.get::<_, i64>(3)?.cast_unsigned(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use ringfence_core::caller::CallerKey;
+
+    use super::*;
+
+    #[test]
+    fn saving_replaces_what_was_saved() {
+        let dir = tempfile::tempdir().unwrap();
+        let database = Database::open(&dir.path().join("state.db")).unwrap();
+        let bucket = |user: &str, empty_at| SavedBucket {
+            caller: CallerKey { user: Some(user.into()), ..CallerKey::default() },
+            tool: ToolId::new("calc", "evaluate").unwrap(),
+            empty_at,
+        };
+        database.save(&[bucket("ann", 1), bucket("bob", u64::MAX)]).unwrap();
+        database.save(&[bucket("bob", u64::MAX)]).unwrap();
+        assert_eq!(database.load().unwrap(), [bucket("bob", u64::MAX)]);
+    }
+}
