@@ -29,11 +29,7 @@ pub(crate) enum Mistake {
     #[error("There is no function `{0}`. There are {list}", list = crate::functions::NAMES)]
     NoSuchFunction(String),
     #[error("`{name}` takes {takes}, not {given}")]
-    WrongArguments {
-        name: &'static str,
-        takes: &'static str,
-        given: usize,
-    },
+    WrongArguments { name: &'static str, takes: &'static str, given: usize },
     #[error("The second argument of `round` is a whole number from 0 to 28, not {0}")]
     BadPlaces(String),
     #[error("Division by zero")]

@@ -20,9 +20,7 @@ pub(crate) fn call(name: &str, arguments: &[Decimal]) -> Result<Decimal, Mistake
         "max" => Ok(arguments.iter().copied().max().unwrap_or_default()),
         "min" => Ok(arguments.iter().copied().min().unwrap_or_default()),
         "sum" => sum(arguments),
-        "avg" => sum(arguments)?
-            .checked_div(Decimal::from(arguments.len()))
-            .ok_or(Mistake::DivisionByZero),
+        "avg" => sum(arguments)?.checked_div(Decimal::from(arguments.len())).ok_or(Mistake::DivisionByZero),
         _ => Err(Mistake::NoSuchFunction(name.to_owned())),
     }
 }
@@ -30,11 +28,7 @@ pub(crate) fn call(name: &str, arguments: &[Decimal]) -> Result<Decimal, Mistake
 fn one(name: &'static str, arguments: &[Decimal]) -> Result<Decimal, Mistake> {
     match arguments {
         [argument] => Ok(*argument),
-        _ => Err(Mistake::WrongArguments {
-            name,
-            takes: "one argument",
-            given: arguments.len(),
-        }),
+        _ => Err(Mistake::WrongArguments { name, takes: "one argument", given: arguments.len() }),
     }
 }
 
@@ -44,23 +38,14 @@ fn round(arguments: &[Decimal]) -> Result<Decimal, Mistake> {
         [value, places] => (*value, *places),
         _ => {
             let takes = "one or two arguments";
-            return Err(Mistake::WrongArguments {
-                name: "round",
-                takes,
-                given: arguments.len(),
-            });
+            return Err(Mistake::WrongArguments { name: "round", takes, given: arguments.len() });
         }
     };
-    let whole = places
-        .to_u32()
-        .filter(|whole| *whole <= 28 && places.is_integer());
+    let whole = places.to_u32().filter(|whole| *whole <= 28 && places.is_integer());
     let whole = whole.ok_or_else(|| Mistake::BadPlaces(places.to_string()))?;
     Ok(value.round_dp_with_strategy(whole, RoundingStrategy::MidpointAwayFromZero))
 }
 
 fn sum(values: &[Decimal]) -> Result<Decimal, Mistake> {
-    values
-        .iter()
-        .try_fold(Decimal::ZERO, |sum, value| sum.checked_add(*value))
-        .ok_or(Mistake::Overflow)
+    values.iter().try_fold(Decimal::ZERO, |sum, value| sum.checked_add(*value)).ok_or(Mistake::Overflow)
 }

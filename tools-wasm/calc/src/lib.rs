@@ -70,10 +70,7 @@ mod tests {
         let call = call("1 + ");
         assert_eq!(call.failure().kind, FailureKind::InvalidParams);
         assert_eq!(call.failure().code, "unexpected_end");
-        assert_eq!(
-            call.failure().message,
-            "The expression ends too early, at character 5."
-        );
+        assert_eq!(call.failure().message, "The expression ends too early, at character 5.");
     }
 
     #[test]
@@ -81,10 +78,7 @@ mod tests {
         let definition = (TOOLS[0].define)();
         for example in definition.examples {
             let input: Value = ringfence_sdk::serde_json::from_str(&example.input).unwrap();
-            assert_eq!(
-                Some(TestHost::new(TOOLS).call("evaluate", input).text()),
-                example.output
-            );
+            assert_eq!(Some(TestHost::new(TOOLS).call("evaluate", input).text()), example.output);
         }
     }
 }

@@ -19,11 +19,8 @@ struct Grammar;
 /// The whole expression, as a pair of [`Rule::expression`].
 pub(crate) fn parse(text: &str) -> Result<Pair<'_, Rule>, Error> {
     check_size(text)?;
-    let mut pairs =
-        Grammar::parse(Rule::input, text).map_err(|error| unexpected(text, &error.location))?;
-    Ok(pairs
-        .next()
-        .expect("the rule `input` begins with an expression"))
+    let mut pairs = Grammar::parse(Rule::input, text).map_err(|error| unexpected(text, &error.location))?;
+    Ok(pairs.next().expect("the rule `input` begins with an expression"))
 }
 
 /// The position of a byte as people count: in characters from 1.
@@ -54,9 +51,6 @@ fn check_size(text: &str) -> Result<(), Error> {
 
 fn unexpected(text: &str, location: &InputLocation) -> Error {
     let (InputLocation::Pos(byte) | InputLocation::Span((byte, _))) = *location;
-    let mistake = text[byte..]
-        .chars()
-        .next()
-        .map_or(Mistake::UnexpectedEnd, Mistake::Unexpected);
+    let mistake = text[byte..].chars().next().map_or(Mistake::UnexpectedEnd, Mistake::Unexpected);
     mistake.at(position(text, byte))
 }

@@ -10,9 +10,7 @@ pub(crate) fn power(base: Decimal, exponent: Decimal) -> Result<Decimal, Mistake
     if !exponent.is_integer() {
         return Err(Mistake::BadExponent(exponent.to_string()));
     }
-    let whole = exponent
-        .to_i64()
-        .ok_or_else(|| Mistake::BadExponent(exponent.to_string()))?;
+    let whole = exponent.to_i64().ok_or_else(|| Mistake::BadExponent(exponent.to_string()))?;
     let magnitude = positive_power(base, whole.unsigned_abs())?;
     if whole >= 0 {
         return Ok(magnitude);
@@ -46,19 +44,11 @@ pub(crate) fn square_root(value: Decimal) -> Result<Decimal, Mistake> {
     if value.is_sign_negative() {
         return Err(Mistake::NegativeRoot);
     }
-    let mut root = value
-        .to_f64()
-        .map(f64::sqrt)
-        .and_then(Decimal::from_f64)
-        .ok_or(Mistake::Overflow)?;
+    let mut root = value.to_f64().map(f64::sqrt).and_then(Decimal::from_f64).ok_or(Mistake::Overflow)?;
     // Each round of Newton's method doubles the 15 right digits.
     for _ in 0..2 {
         root = (root + value / root) / Decimal::TWO;
     }
     let short = root.round_sf(15).unwrap_or(root);
-    Ok(if short.checked_mul(short) == Some(value) {
-        short
-    } else {
-        root
-    })
+    Ok(if short.checked_mul(short) == Some(value) { short } else { root })
 }

@@ -12,11 +12,7 @@ use crate::power;
 pub(crate) fn value(text: &str) -> Result<Decimal, Error> {
     let value = expression(parse(text)?)?;
     // Zero has a sign in `Decimal`, and `-0` would only puzzle.
-    Ok(if value.is_zero() {
-        Decimal::ZERO
-    } else {
-        value.normalize()
-    })
+    Ok(if value.is_zero() { Decimal::ZERO } else { value.normalize() })
 }
 
 fn expression(pair: Pair<Rule>) -> Result<Decimal, Error> {
@@ -28,16 +24,12 @@ fn term(pair: Pair<Rule>) -> Result<Decimal, Error> {
 }
 
 /// Operands with operators of one rank between them, from left to right.
-fn chain(
-    pair: Pair<Rule>,
-    operand: fn(Pair<Rule>) -> Result<Decimal, Error>,
-) -> Result<Decimal, Error> {
+fn chain(pair: Pair<Rule>, operand: fn(Pair<Rule>) -> Result<Decimal, Error>) -> Result<Decimal, Error> {
     let mut parts = pair.into_inner();
     let mut value = operand(part(&mut parts))?;
     while let Some(operator) = parts.next() {
         let right = operand(part(&mut parts))?;
-        value = apply(operator.as_rule(), value, right)
-            .map_err(|mistake| mistake.at(start(&operator)))?;
+        value = apply(operator.as_rule(), value, right).map_err(|mistake| mistake.at(start(&operator)))?;
     }
     Ok(value)
 }

@@ -32,10 +32,7 @@ fn decimal_fractions_are_exact() {
         ("1 / 3", "0.3333333333333333333333333333"),
         (".5", "0.5"),
         ("1e3 + 1.5E-2", "1000.015"),
-        (
-            "79228162514264337593543950335",
-            "79228162514264337593543950335",
-        ),
+        ("79228162514264337593543950335", "79228162514264337593543950335"),
     ]);
 }
 
@@ -112,46 +109,27 @@ fn a_mistake_says_where_it_is() {
     check_mistake("1e28 * 10", Mistake::Overflow, 6);
     check_mistake("10^99", Mistake::Overflow, 1);
     check_mistake("2^0.5", Mistake::BadExponent("0.5".into()), 1);
-    check_mistake(
-        "1^9223372036854775808",
-        Mistake::BadExponent("9223372036854775808".into()),
-        1,
-    );
+    check_mistake("1^9223372036854775808", Mistake::BadExponent("9223372036854775808".into()), 1);
     check_mistake("1 + sqrt(0-1)", Mistake::NegativeRoot, 5);
     check_mistake("sinh(1)", Mistake::NoSuchFunction("sinh".into()), 1);
     check_mistake("round(1, 29)", Mistake::BadPlaces("29".into()), 1);
     check_mistake("round(1, 0.5)", Mistake::BadPlaces("0.5".into()), 1);
     let long = "1".repeat(40);
     check_mistake(&format!("1 + {long}"), Mistake::NumberTooLong(long), 5);
-    check_mistake(
-        "abs(1, 2)",
-        Mistake::WrongArguments {
-            name: "abs",
-            takes: "one argument",
-            given: 2,
-        },
-        1,
-    );
+    check_mistake("abs(1, 2)", Mistake::WrongArguments { name: "abs", takes: "one argument", given: 2 }, 1);
 }
 
 #[test]
 fn size_is_bounded_and_depth_too() {
     let parenthesised = |depth: usize| format!("{}1{}", "(".repeat(depth), ")".repeat(depth));
     assert_eq!(shown(&parenthesised(MAX_DEPTH)), "1");
-    check_mistake(
-        &parenthesised(MAX_DEPTH + 1),
-        Mistake::TooDeep,
-        MAX_DEPTH + 1,
-    );
+    check_mistake(&parenthesised(MAX_DEPTH + 1), Mistake::TooDeep, MAX_DEPTH + 1);
     check_mistake(&"(".repeat(MAX_BYTES), Mistake::TooDeep, MAX_DEPTH + 1);
     check_mistake(&parenthesised(100_000), Mistake::TooLong(200_001), 1);
 
     assert_eq!(shown(&format!("{}1", "-".repeat(MAX_BYTES - 2))), "1");
     assert_eq!(shown(&vec!["1"; MAX_BYTES / 2].join("^")), "1");
-    assert_eq!(
-        shown(&vec!["1"; MAX_BYTES / 2].join("+")),
-        (MAX_BYTES / 2).to_string()
-    );
+    assert_eq!(shown(&vec!["1"; MAX_BYTES / 2].join("+")), (MAX_BYTES / 2).to_string());
 }
 
 /// An expression with its value, by ordinary integer arithmetic.
@@ -160,18 +138,12 @@ fn integer_expression() -> impl Strategy<Value = (String, i128)> {
     leaf.prop_recursive(6, 40, 2, |inner| {
         let pair = (inner.clone(), inner.clone());
         prop_oneof![
-            pair.clone()
-                .prop_map(|((a, x), (b, y))| (format!("({a}) + {b}"), x.saturating_add(y))),
-            pair.clone()
-                .prop_map(|((a, x), (b, y))| (format!("({a} - ({b}))"), x.saturating_sub(y))),
-            pair.clone()
-                .prop_map(|((a, x), (b, y))| (format!("({a})*({b})"), x.saturating_mul(y))),
-            pair.clone()
-                .prop_map(|((a, x), (b, y))| (format!("max({a}, {b})"), x.max(y))),
+            pair.clone().prop_map(|((a, x), (b, y))| (format!("({a}) + {b}"), x.saturating_add(y))),
+            pair.clone().prop_map(|((a, x), (b, y))| (format!("({a} - ({b}))"), x.saturating_sub(y))),
+            pair.clone().prop_map(|((a, x), (b, y))| (format!("({a})*({b})"), x.saturating_mul(y))),
+            pair.clone().prop_map(|((a, x), (b, y))| (format!("max({a}, {b})"), x.max(y))),
             pair.prop_map(|((a, x), (b, y))| (format!("(({a}) % (({b})^2 + 1))"), remainder(x, y))),
-            inner
-                .clone()
-                .prop_map(|(a, x)| (format!("-({a})"), x.saturating_neg())),
+            inner.clone().prop_map(|(a, x)| (format!("-({a})"), x.saturating_neg())),
             inner.prop_map(|(a, x)| (format!("abs({a})"), x.saturating_abs())),
         ]
     })

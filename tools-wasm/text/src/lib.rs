@@ -1,0 +1,14 @@
+//! Text tools, one a module.
+
+pub mod case;
+pub mod count;
+pub mod diff;
+pub mod extract;
+pub mod slug;
+
+use ringfence_sdk::export_tools;
+
+export_tools!(case::case, count::count, diff::diff, extract::extract, slug::slug);
+
+#[cfg(test)]
+mod tests;
