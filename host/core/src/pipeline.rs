@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 use futures::FutureExt as _;
 
 use crate::audit::{AuditLog, AuditTrail};
-use crate::call::ToolCall;
+use crate::call::{ProgressSink, ToolCall};
 use crate::error::{CallError, ToolError};
+use crate::finish::progress::CleanProgress;
 use crate::finish::scrub::Scrubber;
 use crate::finish::{bound, structured};
 use crate::gates::approval::ApprovalGate;
@@ -36,7 +37,7 @@ pub struct ToolHost {
     /// Whether a person has to agree.
     pub approval: ApprovalGate,
     /// What must not be seen.
-    pub scrubber: Scrubber,
+    pub scrubber: Arc<Scrubber>,
     /// The record.
     pub audit: Arc<dyn AuditLog>,
 }
@@ -46,7 +47,8 @@ impl ToolHost {
     ///
     /// # Errors
     /// Every end of a call but success; see [`CallError`].
-    pub async fn call(&self, call: ToolCall) -> Result<ToolOutput, CallError> {
+    pub async fn call(&self, mut call: ToolCall) -> Result<ToolOutput, CallError> {
+        call.context.progress = call.context.progress.map(|sink| self.clean(sink));
         let trail = AuditTrail::open(&self.audit, &call).await?; // cannot record, cannot run
         let result = self.run(call, &trail).await;
         trail.close(result).await
@@ -65,6 +67,10 @@ impl ToolHost {
     /// The tools that the policy lets anybody see.
     pub fn offered(&self) -> Vec<Arc<Registered>> {
         self.registry.all().into_iter().filter(|tool| self.policy.allows(tool)).collect()
+    }
+
+    fn clean(&self, sink: Arc<dyn ProgressSink>) -> Arc<dyn ProgressSink> {
+        Arc::new(CleanProgress { sink, scrubber: self.scrubber.clone() })
     }
 
     fn resolve(&self, name: &str) -> Result<Arc<Registered>, CallError> {

@@ -117,6 +117,8 @@ struct Table {
     callers: HashMap<CallerKey, HashMap<ToolId, Buckets>>,
     size: usize,
     searched: Option<Nanos>,
+    /// Whether a call was taken since the last save.
+    changed: bool,
     /// Hour buckets of the last run, each until its caller comes back.
     saved: HashMap<(CallerKey, ToolId), u64>,
 }
@@ -167,12 +169,18 @@ impl RateGate {
         Ok(())
     }
 
-    /// Hands the hour buckets that are not empty to `ledger`.
+    /// Hands the hour buckets that are not empty to `ledger`, where a call was taken since the last time.
     ///
     /// # Errors
     /// When the ledger cannot be written.
     pub fn save(&self, ledger: &dyn RateLedger) -> std::io::Result<()> {
-        let buckets = self.lock().hour_buckets(self.clock.now());
+        let buckets = {
+            let mut table = self.lock();
+            if !std::mem::take(&mut table.changed) {
+                return Ok(());
+            }
+            table.hour_buckets(self.clock.now())
+        };
         ledger.save(&buckets)
     }
 
@@ -185,6 +193,7 @@ impl RateGate {
         let tool = call.tool();
         let now = self.clock.now();
         let mut table = self.lock();
+        table.changed = true;
         let refused = |allowed, period: &'static str, wait| CallError::RateLimited {
             tool: tool.wire_name().to_owned(),
             allowed,

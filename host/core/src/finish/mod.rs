@@ -1,0 +1,6 @@
+//! What happens to a result between the tool and the caller. A finisher may only shrink what it is given.
+
+pub mod bound;
+pub(crate) mod progress;
+pub mod scrub;
+pub(crate) mod structured;

@@ -1,0 +1,211 @@
+//! The composition root: where the parts become a host.
+
+use std::sync::Arc;
+
+use ringfence_core::finish::scrub::{Scrubber, ScrubberError};
+use ringfence_core::gates::approval::ApprovalGate;
+use ringfence_core::gates::policy::{Policy, PolicyError};
+use ringfence_core::gates::rate::{RateClock, RateGate, TABLE_SIZE};
+use ringfence_core::limit::{LimitSet, Limits};
+use ringfence_core::name::{NameError, SourceName};
+use ringfence_core::registry::RegistryError;
+use ringfence_core::source::{Offered, ToolSource};
+use ringfence_core::tool::{Origin, Tool};
+use ringfence_core::{Registry, Secret, ToolHost};
+use ringfence_package::PackageError;
+use ringfence_source_builtin::Builtins;
+use ringfence_source_wasm::{CodeError, Concurrency, Engine, EngineError, GuestComponent, ProbeError, WasmSource};
+use ringfence_store::audit::AuditFault;
+use ringfence_store::{AuditFile, Digest, Store, StoreError};
+use thiserror::Error;
+
+use crate::config::{Config, ConfigError, Home};
+use crate::host::Ringfence;
+use crate::packages::Packages;
+
+/// What a host will consist of.
+pub struct Builder {
+    home: Home,
+    config: Option<Config>,
+    native: Vec<Arc<dyn Tool>>,
+    embedded: Vec<Embedded>,
+    secrets: Vec<(String, Secret)>,
+}
+
+struct Embedded {
+    name: String,
+    component: Vec<u8>,
+    grant: LimitSet,
+}
+
+/// Why there is no host.
+#[derive(Debug, Error)]
+pub enum BuildError {
+    /// The configuration cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The state folder cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The audit log cannot be used.
+    #[error(transparent)]
+    Audit(#[from] AuditFault),
+    /// The saved rates cannot be read.
+    #[error("the saved rates cannot be read: {0}")]
+    Rates(std::io::Error),
+    /// The engine cannot start.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The installed packages cannot be read.
+    #[error(transparent)]
+    Package(#[from] PackageError),
+    /// A tool cannot be registered.
+    #[error(transparent)]
+    Registry(#[from] RegistryError),
+    /// The policy names something that there is not.
+    #[error("[policy] in the configuration: {0}")]
+    Policy(#[from] PolicyError),
+    /// A secret cannot be kept out of results.
+    #[error(transparent)]
+    Secret(#[from] ScrubberError),
+    /// The name of an embedded component is no source name.
+    #[error(transparent)]
+    Name(#[from] NameError),
+    /// An embedded component cannot be used.
+    #[error("the embedded component `{name}`: {problem}")]
+    Embedded {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        problem: ProbeError,
+    },
+}
+
+impl BuildError {
+    /// Whether another process owns the state folder.
+    pub fn is_busy(&self) -> bool {
+        matches!(self, Self::Store(StoreError::Busy { .. }))
+    }
+}
+
+impl Builder {
+    pub(crate) fn new(home: Home) -> Self {
+        Self { home, config: None, native: Vec::new(), embedded: Vec::new(), secrets: Vec::new() }
+    }
+
+    /// Uses `config` instead of the file in the home.
+    #[must_use]
+    pub fn config(mut self, config: Config) -> Self {
+        self.config = Some(config);
+        self
+    }
+
+    /// Adds a native tool of the embedding program. It must not have a reserved name.
+    #[must_use]
+    pub fn register_native(mut self, tool: Arc<dyn Tool>) -> Self {
+        self.native.push(tool);
+        self
+    }
+
+    /// Adds a component from bytes as the source `name`, with `grant` as the ceiling of its limits (the operator's own
+    /// ceilings hold as well). Nobody signed it, so audit and listings mark its tools as `embedded`.
+    #[must_use]
+    pub fn register_wasm(mut self, name: &str, component: &[u8], grant: LimitSet) -> Self {
+        self.embedded.push(Embedded { name: name.to_owned(), component: component.to_vec(), grant });
+        self
+    }
+
+    /// Keeps `value` out of every result, error and log, in any usual encoding; `name` stands in its place.
+    #[must_use]
+    pub fn secret(mut self, name: &str, value: Secret) -> Self {
+        self.secrets.push((name.to_owned(), value));
+        self
+    }
+
+    /// Opens the host. It owns the state folder until it is dropped.
+    ///
+    /// # Errors
+    /// When a part cannot be used; see [`BuildError`].
+    pub async fn open(self) -> Result<Ringfence, BuildError> {
+        let config = match self.config {
+            Some(config) => config,
+            None => Config::load(&self.home.config)?,
+        };
+        let store = Arc::new(Store::open(&self.home.state)?);
+        let audit = Arc::new(AuditFile::open(store.clone(), config.audit.durability.into())?);
+        let engine = Engine::new(config.engine.clone())?;
+        let concurrency = Arc::new(Concurrency::new(config.concurrency.clone(), engine.instances()));
+        let registry = Arc::new(Registry::new(config.operator_limits()));
+
+        registry.put(&Builtins::new())?;
+        registry.put(&NativeTools::new(self.native))?;
+        let packages = Packages::open(store.clone(), engine.clone(), concurrency.clone(), registry.clone())?;
+        for embedded in self.embedded {
+            registry.put(&embedded.source(&engine, &packages, &concurrency).await?)?;
+        }
+
+        let rate = RateGate::new(config.rate_rules()?, RateClock::system(), TABLE_SIZE);
+        rate.restore(store.database()).map_err(BuildError::Rates)?;
+        let policy = Policy::load(&config.policy, &registry)?;
+        let scrubber = Arc::new(Scrubber::new(self.secrets)?);
+        let pipeline = ToolHost { registry, policy, rate, approval: ApprovalGate, scrubber, audit: audit.clone() };
+        Ok(Ringfence::start(pipeline, store, audit, packages))
+    }
+}
+
+impl Embedded {
+    async fn source(
+        self,
+        engine: &Engine,
+        packages: &Packages,
+        concurrency: &Arc<Concurrency>,
+    ) -> Result<WasmSource, BuildError> {
+        let source = SourceName::try_from(self.name.clone())?;
+        let wrong = |problem| BuildError::Embedded { name: self.name.clone(), problem };
+        let digest = Digest::of(&self.component);
+        let code = packages.compiled(digest, &self.component).await.map_err(|error| wrong(error.into()))?;
+        let limits = Limits::effective(&self.grant, &LimitSet::default());
+        let specs = ringfence_source_wasm::definitions(engine, &code, &limits).await.map_err(wrong)?;
+        let component = Arc::new(GuestComponent::new(engine.clone(), Box::new(InMemory(code))));
+        let origin = Origin::Embedded { digest: digest.to_string() };
+        Ok(WasmSource::new(source, &origin, specs, &self.grant, false, &component, concurrency))
+    }
+}
+
+/// Compiled code that this process has just compiled, or whose seal it has just checked.
+struct InMemory(Vec<u8>);
+
+#[async_trait::async_trait]
+impl ringfence_source_wasm::Code for InMemory {
+    async fn compiled(&self, _engine: &Engine) -> Result<Vec<u8>, CodeError> {
+        Ok(self.0.clone())
+    }
+}
+
+/// The embedding program's native tools.
+struct NativeTools {
+    name: SourceName,
+    tools: Vec<Arc<dyn Tool>>,
+}
+
+impl NativeTools {
+    fn new(tools: Vec<Arc<dyn Tool>>) -> Self {
+        Self { name: SourceName::embedder(), tools }
+    }
+}
+
+impl ToolSource for NativeTools {
+    fn name(&self) -> &SourceName {
+        &self.name
+    }
+
+    fn tools(&self) -> Vec<Offered> {
+        let offer = |tool: &Arc<dyn Tool>| Offered {
+            tool: tool.clone(),
+            origin: Origin::Native,
+            requested: LimitSet::default(),
+            effects_believed: true,
+        };
+        self.tools.iter().map(offer).collect()
+    }
+}

@@ -1,0 +1,107 @@
+//! `ringfence call`: makes one call.
+
+use std::io::Read as _;
+
+use clap::Args;
+use ringfence_core::caller::Caller;
+use ringfence_core::output::{Body, Content, ToolOutput};
+use serde_json::Value;
+
+use super::exit::UsageError;
+use super::session::Session;
+use super::show;
+use crate::request::{Reply, Request};
+
+/// Call a tool.
+#[derive(Args)]
+#[command(after_help = "Examples:\n  ringfence call echo '{\"message\": \"hello\"}'\n  ringfence call calc__evaluate '{\"expression\": \"0.1 + 0.2\"}'\n\nNext: `ringfence tools NAME` shows the parameters of a tool.")]
+pub(super) struct Call {
+    /// The tool: its full name, or its short one where only one tool has it.
+    tool: String,
+    /// The parameters, a JSON object; `-` reads them from standard input.
+    #[arg(default_value = "{}")]
+    params: String,
+    #[command(flatten)]
+    who: Who,
+    /// Print what the call used (time, fuel, memory) to standard error.
+    #[arg(long)]
+    usage: bool,
+}
+
+/// Who calls.
+#[derive(Args, Clone)]
+pub(super) struct Who {
+    /// The person the call is made for.
+    #[arg(long, value_name = "NAME")]
+    pub(super) user: Option<String>,
+    /// The agent that makes it.
+    #[arg(long, value_name = "NAME")]
+    pub(super) agent: Option<String>,
+    /// The conversation it belongs to.
+    #[arg(long, value_name = "ID")]
+    pub(super) session: Option<String>,
+}
+
+impl From<Who> for Caller {
+    fn from(who: Who) -> Self {
+        Self { user: who.user, agent: who.agent, session: who.session, ..Self::default() }
+    }
+}
+
+impl Call {
+    pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
+        let params = parse(&read(self.params)?)?;
+        let request = Request::Call { tool: self.tool, params, caller: self.who.into() };
+        let Reply::Called(called) = session.ask(request).await? else { anyhow::bail!("the host misunderstood") };
+        let output = called?;
+        session.answer(&output, text)?;
+        if self.usage {
+            anstream::eprintln!("{}", used(&output));
+        }
+        Ok(())
+    }
+}
+
+fn read(params: String) -> anyhow::Result<String> {
+    if params != "-" {
+        return Ok(params);
+    }
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text)?;
+    Ok(text)
+}
+
+fn parse(text: &str) -> anyhow::Result<Value> {
+    serde_json::from_str(text).map_err(|error| {
+        UsageError(format!("the parameters are not JSON: {error}\n  write them as one argument: '{{\"key\": \"value\"}}'"))
+            .into()
+    })
+}
+
+fn text(output: &ToolOutput) -> String {
+    let shown = output.user_content.as_ref().unwrap_or(&output.content);
+    shown.iter().map(content).collect::<Vec<_>>().join("\n")
+}
+
+fn content(content: &Content) -> String {
+    match content {
+        Content::Text { text } => text.clone(),
+        Content::Json { value } => format!("{value:#}"),
+        Content::Image(media) | Content::Audio(media) => {
+            format!("[{}, {}; --json prints it]", media.media_type, show::bytes(media.data.len() as u64))
+        }
+        Content::Resource(resource) => match &resource.body {
+            Body::Text(text) => text.clone(),
+            Body::Blob(bytes) => format!("[{}, {}; --json prints it]", resource.uri, show::bytes(bytes.len() as u64)),
+        },
+    }
+}
+
+/// What a call used, on one line.
+pub(super) fn used(output: &ToolOutput) -> String {
+    let mut parts = vec![format!("{:.1} ms", output.duration.as_secs_f64() * 1000.0)];
+    parts.extend(output.usage.fuel.map(|fuel| format!("{fuel} fuel")));
+    parts.extend(output.usage.peak_memory.map(|memory| format!("{} of memory", show::bytes(memory))));
+    parts.extend(output.cost.map(|cost| format!("cost {cost}")));
+    parts.join(", ")
+}

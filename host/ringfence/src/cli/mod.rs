@@ -1,0 +1,138 @@
+//! The command line: one file a command. This file says which commands there are and how they end.
+
+mod audit;
+mod build;
+mod call;
+mod completions;
+mod config;
+mod demo;
+mod exit;
+mod inspect;
+mod install;
+mod key;
+mod list;
+mod new;
+mod remove;
+mod serve;
+mod session;
+mod show;
+mod sign;
+mod test;
+mod tools;
+mod trust;
+mod verify;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use session::Session;
+
+/// The host where an AI agent's tool calls happen safely.
+#[derive(Parser)]
+#[command(name = "ringfence", version, propagate_version = true, after_help = exit::HELP)]
+struct Arguments {
+    /// Print JSON, one document, instead of text.
+    #[arg(long, global = true)]
+    json: bool,
+
+    /// Keep configuration and state in this folder (as RINGFENCE_HOME does).
+    #[arg(long, global = true, value_name = "DIR")]
+    home: Option<PathBuf>,
+
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// See the main job: a stranger's tool built, signed, installed, called, and stopped at its limit.
+    Demo(demo::Demo),
+    /// Call a tool.
+    Call(call::Call),
+    /// List the tools that can be called, or show one.
+    Tools(tools::Tools),
+    /// Serve the tools to an MCP client.
+    Serve(serve::Serve),
+
+    /// Install a signed tool, or update it.
+    Install(install::Install),
+    /// List the installed packages.
+    List(list::List),
+    /// Remove an installed package.
+    Remove(remove::Remove),
+    /// Say whose signatures to trust.
+    Trust(trust::Trust),
+    /// Read or verify the record of all calls.
+    Audit(audit::Audit),
+    /// Print the configuration that is in force, or where it lives.
+    Config(config::ConfigCommand),
+
+    /// Begin a tool.
+    New(new::New),
+    /// Compile a tool into a component.
+    Build(build::Build),
+    /// Run a tool's own tests, and its examples in the sandbox.
+    Test(test::Test),
+    /// Show what a component imports, exports, holds and asks for.
+    Inspect(inspect::Inspect),
+    /// Make a key to sign with.
+    Key(key::Key),
+    /// Sign a component.
+    Sign(sign::Sign),
+    /// Say who signed a component.
+    Verify(verify::Verify),
+
+    /// Print completions for a shell.
+    Completions(completions::Completions),
+}
+
+/// Runs the command that the process's arguments name.
+pub fn run() -> ExitCode {
+    let arguments = Arguments::parse();
+    init_log();
+    let session = Session { json: arguments.json, home: arguments.home };
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => return exit::end(&session, Err(error.into())),
+    };
+    let result = runtime.block_on(dispatch(arguments.command, &session));
+    // A read of standard input that nobody answers would keep the process.
+    runtime.shutdown_background();
+    exit::end(&session, result)
+}
+
+async fn dispatch(command: Command, session: &Session) -> anyhow::Result<()> {
+    match command {
+        Command::Demo(command) => command.run(session).await,
+        Command::Call(command) => command.run(session).await,
+        Command::Tools(command) => command.run(session).await,
+        Command::Serve(command) => command.run(session).await,
+        Command::Install(command) => command.run(session).await,
+        Command::List(command) => command.run(session).await,
+        Command::Remove(command) => command.run(session).await,
+        Command::Trust(command) => command.run(session).await,
+        Command::Audit(command) => command.run(session).await,
+        Command::Config(command) => command.run(session),
+        Command::New(command) => command.run(session),
+        Command::Build(command) => command.run(session).await,
+        Command::Test(command) => command.run(session).await,
+        Command::Inspect(command) => command.run(session).await,
+        Command::Key(command) => command.run(session),
+        Command::Sign(command) => command.run(session),
+        Command::Verify(command) => command.run(session).await,
+        Command::Completions(command) => command.run(),
+    }
+}
+
+/// The log goes to standard error; standard output belongs to answers and to protocols.
+fn init_log() {
+    use std::io::IsTerminal as _;
+    let filter = crate::config::log_filter().unwrap_or_else(|| "warn,guest=info".into());
+    tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
+        .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
+        .init();
+}

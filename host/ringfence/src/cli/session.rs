@@ -1,0 +1,101 @@
+//! What all commands share: how to answer, and the door to the host.
+
+use std::io::IsTerminal as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::Home;
+use crate::door::Door;
+use crate::request::{EVENT_QUEUE, Event, Reply, Request};
+
+/// One run of the command line.
+pub(super) struct Session {
+    /// Whether answers are JSON.
+    pub(super) json: bool,
+    /// `--home`.
+    pub(super) home: Option<PathBuf>,
+}
+
+impl Session {
+    /// Where configuration and state live.
+    pub(super) fn home(&self) -> anyhow::Result<Home> {
+        Ok(Home::find(self.home.as_deref())?)
+    }
+
+    /// Asks the host one thing, showing what it does meanwhile, and leaves it.
+    pub(super) async fn ask(&self, request: Request) -> anyhow::Result<Reply> {
+        let door = Door::open(self.home()?).await?;
+        let reply = self.ask_through(&door, request).await;
+        door.close().await?;
+        reply
+    }
+
+    /// Asks through an open door. Ctrl-C takes the request back.
+    pub(super) async fn ask_through(&self, door: &Door, request: Request) -> anyhow::Result<Reply> {
+        let (events, incoming) = mpsc::channel(EVENT_QUEUE);
+        let cancel = CancellationToken::new();
+        let spinner = self.spinner();
+        let asked = door.ask(request, events, cancel.clone());
+        tokio::pin!(asked);
+        let shown = show_events(incoming, &spinner);
+        tokio::pin!(shown);
+        let reply = loop {
+            tokio::select! {
+                reply = &mut asked => break reply,
+                () = &mut shown => {}
+                _ = tokio::signal::ctrl_c(), if !cancel.is_cancelled() => cancel.cancel(),
+            }
+        };
+        spinner.finish_and_clear();
+        Ok(reply?)
+    }
+
+    /// Prints the answer: `value` as JSON, or what `text` makes of it.
+    pub(super) fn answer<T: Serialize>(&self, value: &T, text: impl FnOnce(&T) -> String) -> anyhow::Result<()> {
+        use std::io::Write as _;
+        let text = if self.json { serde_json::to_string_pretty(value)? } else { text(value) };
+        let mut out = anstream::stdout().lock();
+        if !text.is_empty() {
+            writeln!(out, "{}", text.trim_end_matches('\n'))?;
+        }
+        out.flush()?;
+        Ok(())
+    }
+
+    /// Something that turns while the user waits; invisible where standard error is no terminal.
+    pub(super) fn spinner(&self) -> ProgressBar {
+        if !std::io::stderr().is_terminal() {
+            return ProgressBar::hidden();
+        }
+        let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+        let spinner = ProgressBar::new_spinner().with_style(style);
+        spinner.enable_steady_tick(Duration::from_millis(120));
+        spinner
+    }
+
+    /// A colour, where standard error shows colours.
+    pub(super) fn paint(&self, code: &'static str) -> &'static str {
+        if std::io::stderr().is_terminal() { code } else { "" }
+    }
+}
+
+async fn show_events(mut incoming: mpsc::Receiver<Event>, spinner: &ProgressBar) {
+    while let Some(event) = incoming.recv().await {
+        match event {
+            Event::Step(step) => spinner.set_message(step),
+            Event::Progress(progress) => {
+                let total = progress.total.map(|total| format!("/{total}")).unwrap_or_default();
+                let message = progress.message.unwrap_or_default();
+                spinner.set_message(format!("{}{total} {message}", progress.done));
+            }
+            Event::Changed => {}
+        }
+    }
+    // Asked further, a select would turn in circles.
+    std::future::pending::<()>().await;
+}

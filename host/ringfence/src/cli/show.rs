@@ -1,0 +1,28 @@
+//! How things look in a terminal.
+
+use comfy_table::{ContentArrangement, Table, presets};
+
+/// A table without lines, as wide as the terminal.
+pub(super) fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_header(head);
+    for row in rows {
+        table.add_row(row);
+    }
+    // The first column begins at the margin.
+    table.to_string().lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end()).collect::<Vec<_>>().join("\n")
+}
+
+/// A digest, short enough to read.
+pub(super) fn short(digest: &str) -> String {
+    digest.chars().take(12).collect()
+}
+
+/// An amount of bytes.
+pub(super) fn bytes(count: u64) -> String {
+    match count {
+        0..1024 => format!("{count} B"),
+        1024..1_048_576 => format!("{:.1} KiB", count as f64 / 1024.0),
+        _ => format!("{:.1} MiB", count as f64 / 1_048_576.0),
+    }
+}

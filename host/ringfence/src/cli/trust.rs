@@ -1,0 +1,86 @@
+//! `ringfence trust`: says whose signatures to trust.
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::session::Session;
+use super::show;
+use crate::request::{KeyEntry, Reply, Request};
+
+/// Say whose signatures to trust.
+#[derive(Args)]
+pub(super) struct Trust {
+    #[command(subcommand)]
+    command: TrustCommand,
+}
+
+#[derive(Subcommand)]
+enum TrustCommand {
+    /// Trust a publisher's key for some source names.
+    Add {
+        /// The public key: a .pub file, or its base64 line.
+        key: String,
+        /// Whose it is, for people.
+        #[arg(long, value_name = "NAME")]
+        publisher: String,
+        /// A source name that it may sign, exact or with `*` at the end; may be repeated.
+        #[arg(long = "name", value_name = "SOURCE", required = true)]
+        names: Vec<String>,
+    },
+    /// List the keys.
+    List,
+    /// Trust a key no longer. Tools that it signed stop at once.
+    Revoke {
+        /// Its id, as `trust list` shows it.
+        key_id: String,
+        /// Why, for people.
+        #[arg(long, default_value = "revoked by the operator")]
+        reason: String,
+    },
+}
+
+impl Trust {
+    pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
+        match self.command {
+            TrustCommand::Add { key, publisher, names } => {
+                let key = key_text(key)?;
+                let reply = session.ask(Request::TrustAdd { key, publisher, names }).await?;
+                let Reply::Keys(keys) = reply else { anyhow::bail!("the host misunderstood") };
+                session.answer(&keys, |keys| added(keys))
+            }
+            TrustCommand::List => {
+                let Reply::Keys(keys) = session.ask(Request::TrustList).await? else { anyhow::bail!("the host misunderstood") };
+                session.answer(&keys, |keys| list(keys))
+            }
+            TrustCommand::Revoke { key_id, reason } => {
+                session.ask(Request::TrustRevoke { key_id: key_id.clone(), reason }).await?;
+                session.answer(&json!({"revoked": key_id}), |_| {
+                    format!("Revoked {key_id}. `ringfence list` shows what stopped.")
+                })
+            }
+        }
+    }
+}
+
+/// The argument is a file's name, or the key itself.
+fn key_text(key: String) -> anyhow::Result<String> {
+    let path = std::path::Path::new(&key);
+    if path.is_file() { Ok(fs_err::read_to_string(path)?) } else { Ok(key) }
+}
+
+fn added(keys: &[KeyEntry]) -> String {
+    keys.iter()
+        .map(|key| format!("Trusted {} of {} for {}.\nNext: `ringfence install FILE.wasm`.", key.key_id, key.publisher, key.names.join(", ")))
+        .collect()
+}
+
+fn list(keys: &[KeyEntry]) -> String {
+    if keys.is_empty() {
+        return "No key is trusted. Next: `ringfence trust add KEY.pub --publisher NAME --name SOURCE`.".into();
+    }
+    let rows = keys.iter().map(|key| {
+        let state = key.revoked.as_ref().map_or_else(|| "trusted".into(), |why| format!("revoked: {why}"));
+        [key.key_id.clone(), key.publisher.clone(), key.names.join(" "), state]
+    });
+    show::table(["KEY", "PUBLISHER", "MAY SIGN", "STATE"], rows)
+}

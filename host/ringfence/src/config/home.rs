@@ -1,0 +1,71 @@
+//! Where configuration and state live.
+
+use std::path::{Path, PathBuf};
+
+use directories::ProjectDirs;
+use thiserror::Error;
+
+/// Moves configuration and state to one folder of the operator's choice.
+const HOME_VARIABLE: &str = "RINGFENCE_HOME";
+
+/// What the host logs to standard error, in the syntax of `tracing_subscriber::EnvFilter`.
+const LOG_VARIABLE: &str = "RINGFENCE_LOG";
+
+/// The two places.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Home {
+    /// The configuration file.
+    pub config: PathBuf,
+    /// The state folder.
+    pub state: PathBuf,
+}
+
+/// The platform does not say where a user's files go.
+#[derive(Debug, Error)]
+#[error("this system does not say where your files go; set {HOME_VARIABLE} to a folder for ringfence")]
+pub struct HomeError;
+
+impl Home {
+    /// `folder` where it is given, else `RINGFENCE_HOME`, else the platform's folders.
+    ///
+    /// # Errors
+    /// When none of the three says where.
+    pub fn find(folder: Option<&Path>) -> Result<Self, HomeError> {
+        if let Some(folder) = folder {
+            return Ok(Self::at(folder));
+        }
+        if let Some(folder) = variable(HOME_VARIABLE) {
+            return Ok(Self::at(Path::new(&folder)));
+        }
+        let dirs = ProjectDirs::from("", "", "ringfence").ok_or(HomeError)?;
+        let state = dirs.state_dir().unwrap_or_else(|| dirs.data_dir());
+        Ok(Self { config: dirs.config_dir().join("config.toml"), state: state.to_owned() })
+    }
+
+    /// Both inside `folder`.
+    pub fn at(folder: &Path) -> Self {
+        Self { config: folder.join("config.toml"), state: folder.join("state") }
+    }
+}
+
+/// The log filter that the operator set; `None` means the default.
+pub fn log_filter() -> Option<String> {
+    variable(LOG_VARIABLE)?.into_string().ok()
+}
+
+/// A variable that is set and not empty.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+fn variable(name: &str) -> Option<std::ffi::OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_holds_both() {
+        let home = Home::find(Some(Path::new("/x"))).unwrap();
+        assert_eq!(home, Home { config: "/x/config.toml".into(), state: "/x/state".into() });
+    }
+}

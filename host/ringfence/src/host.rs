@@ -1,0 +1,177 @@
+//! A running host.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ringfence_core::call::{CallContext, Progress, ProgressSink, ToolCall};
+use ringfence_core::caller::Caller;
+use ringfence_core::error::CallError;
+use ringfence_core::output::ToolOutput;
+use ringfence_core::ToolHost;
+use ringfence_store::{AuditFile, Store};
+use serde_json::{Value, json};
+use tokio::sync::mpsc;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::builder::Builder;
+use crate::config::Home;
+use crate::packages::Packages;
+use crate::request::{ErrorKind, Event, Reply, Request, RequestError, ToolEntry};
+
+/// How often the rates are written down. A crash forgets at most this much of them.
+const SAVE_RATES_EVERY: Duration = Duration::from_secs(1);
+
+/// The one process that owns a state folder, and so the one keeper of its limits, policy and audit.
+pub struct Ringfence {
+    pipeline: Arc<ToolHost>,
+    store: Arc<Store>,
+    audit: Arc<AuditFile>,
+    packages: Packages,
+    _background: DropGuard,
+}
+
+impl Ringfence {
+    /// Begins a host that lives in `home`.
+    pub fn builder(home: Home) -> Builder {
+        Builder::new(home)
+    }
+
+    pub(crate) fn start(pipeline: ToolHost, store: Arc<Store>, audit: Arc<AuditFile>, packages: Packages) -> Self {
+        let (pipeline, stop) = (Arc::new(pipeline), CancellationToken::new());
+        tokio::spawn(save_rates(pipeline.clone(), store.clone(), stop.clone()));
+        Self { pipeline, store, audit, packages, _background: stop.drop_guard() }
+    }
+
+    /// Makes one call.
+    ///
+    /// # Errors
+    /// Every end of a call but success.
+    pub async fn call(&self, tool: &str, params: Value, caller: Caller) -> Result<ToolOutput, CallError> {
+        self.pipeline.call(ToolCall::new(tool, params, CallContext::of(caller))).await
+    }
+
+    /// Makes one call with everything that may be said of one: progress, cancellation, depth.
+    ///
+    /// # Errors
+    /// Every end of a call but success.
+    pub async fn call_with(&self, call: ToolCall) -> Result<ToolOutput, CallError> {
+        self.pipeline.call(call).await
+    }
+
+    /// The tools that may be called.
+    pub fn tools(&self) -> Vec<ToolEntry> {
+        self.pipeline.offered().iter().map(|tool| ToolEntry::from(&**tool)).collect()
+    }
+
+    /// Writes down what has to last. The host may be dropped then.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn close(&self) -> io::Result<()> {
+        self.pipeline.rate.save(self.store.database())
+    }
+
+    /// The state folder.
+    pub(crate) fn state(&self) -> &Path {
+        self.store.folder().root()
+    }
+
+    /// The socket in it.
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.store.folder().socket()
+    }
+
+    /// Answers a request; what happens meanwhile goes to `events`.
+    ///
+    /// # Errors
+    /// When it is not fulfilled. A call that fails is an answer, not an error.
+    pub(crate) async fn answer(
+        &self,
+        request: Request,
+        events: mpsc::Sender<Event>,
+        cancel: CancellationToken,
+    ) -> Result<Reply, RequestError> {
+        match request {
+            Request::Call { tool, params, caller } => {
+                let context = CallContext { caller, depth: 0, cancel, progress: Some(Arc::new(Reports(events))) };
+                let call = ToolCall::new(self.full_name(tool), params, context);
+                Ok(Reply::Called(self.pipeline.call(call).await))
+            }
+            Request::Tools => Ok(Reply::Tools(self.tools())),
+            Request::Watch => {
+                self.watch(&events, &cancel).await;
+                Ok(Reply::Done)
+            }
+            Request::AuditVerify => self.audit_verify(),
+            Request::AuditRecent { limit } => self.audit_recent(limit),
+            other => self.packages.answer(other, &events).await,
+        }
+    }
+
+    /// The wire name for a bare name that only one tool has; anything else stays as it is.
+    fn full_name(&self, tool: String) -> String {
+        if self.pipeline.registry.get(&tool).is_some() {
+            return tool;
+        }
+        match self.pipeline.registry.called(&tool).as_slice() {
+            [only] => only.wire_name().to_owned(),
+            _ => tool,
+        }
+    }
+
+    async fn watch(&self, events: &mpsc::Sender<Event>, cancel: &CancellationToken) {
+        let mut changes = self.pipeline.registry.changes();
+        loop {
+            tokio::select! {
+                () = cancel.cancelled() => return,
+                changed = changes.changed() => {
+                    if changed.is_err() || events.send(Event::Changed).await.is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn audit_verify(&self) -> Result<Reply, RequestError> {
+        let failed = |error| RequestError::new(ErrorKind::Failed, "audit", &error);
+        let verified = self.audit.verify().map_err(failed)?;
+        Ok(Reply::AuditWhole { events: verified.events })
+    }
+
+    fn audit_recent(&self, limit: usize) -> Result<Reply, RequestError> {
+        let events = self.audit.recent(limit).map_err(|error| RequestError::new(ErrorKind::Failed, "audit", &error))?;
+        let event = |e: &ringfence_store::audit::IndexedEvent| {
+            json!({
+                "sequence": e.seq, "time": e.time, "event": e.event, "call": e.call,
+                "tool": e.tool, "outcome": e.outcome, "origin": e.origin,
+            })
+        };
+        Ok(Reply::Audit(events.iter().map(event).collect()))
+    }
+}
+
+/// Hands the progress of a call to whoever asked for it. What they do not take in time is dropped.
+struct Reports(mpsc::Sender<Event>);
+
+impl ProgressSink for Reports {
+    fn report(&self, progress: Progress) {
+        let _ = self.0.try_send(Event::Progress(progress));
+    }
+}
+
+async fn save_rates(pipeline: Arc<ToolHost>, store: Arc<Store>, stop: CancellationToken) {
+    loop {
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(SAVE_RATES_EVERY) => {}
+        }
+        let (pipeline, store) = (pipeline.clone(), store.clone());
+        let saved = tokio::task::spawn_blocking(move || pipeline.rate.save(store.database())).await;
+        if let Ok(Err(error)) = saved {
+            tracing::error!(%error, "the rates could not be written down");
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! Ringfence: the host where an AI agent's tool calls happen safely.
+//!
+//! A program that embeds it opens a [`Ringfence`] and calls tools; everybody else uses the binary. Both go through the
+//! same [pipeline](ringfence_core::pipeline).
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use ringfence::{Caller, Home, Ringfence};
+//! use serde_json::json;
+//!
+//! let host = Ringfence::builder(Home::at("state-of-my-agent".as_ref())).open().await?;
+//! let output = host.call("echo", json!({"message": "hello"}), Caller::default()).await?;
+//! # Ok(()) }
+//! ```
+
+pub mod author;
+mod builder;
+pub mod cli;
+pub mod config;
+mod door;
+mod host;
+mod mcp_server;
+mod packages;
+mod request;
+mod socket;
+
+pub use builder::{BuildError, Builder};
+pub use config::{Config, Home};
+pub use host::Ringfence;
+pub use request::{
+    ErrorKind, Event, InstallReport, InstallRequest, KeyEntry, PackageEntry, Reply, Request, RequestError, ToolEntry,
+    VerifyReport,
+};
+pub use ringfence_core as core;
+pub use ringfence_core::call::Progress;
+pub use ringfence_core::error::{CallError, ToolError};
+pub use ringfence_core::limit::{LimitKind, LimitSet};
+pub use ringfence_core::output::{Content, RawOutput, ToolOutput};
+pub use ringfence_core::tool::{Tool, ToolSpec};
+pub use ringfence_core::{Caller, Permit, Secret};

@@ -1,0 +1,7 @@
+//! The `ringfence` binary.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ringfence::cli::run()
+}

@@ -1,0 +1,173 @@
+//! The MCP front: what a client asks, through the same door as everybody, and back in the client's words.
+//!
+//! rmcp speaks the protocol: the handshake revisions 2024-11-05 to 2025-11-25 and the stateless 2026-07-28. Nothing but
+//! protocol is ever written to standard output; the log goes to standard error.
+
+mod translate;
+
+use std::sync::Arc;
+
+use ringfence_core::call::Progress;
+use ringfence_core::caller::Caller;
+use rmcp::handler::server::ServerHandler;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, ErrorData, Implementation, ListToolsResult, PaginatedRequestParams,
+    ProgressNotificationParam, ProgressToken, ServerCapabilities, ServerConfig, SubscriptionFilter,
+};
+use rmcp::service::{Peer, RequestContext, RoleServer, SubscriptionContext};
+use serde_json::Value;
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::door::Door;
+use crate::request::{EVENT_QUEUE, Event, Reply, Request, RequestError, ToolEntry};
+
+/// One client's server.
+#[derive(Clone)]
+pub struct McpServer {
+    door: Arc<Door>,
+    caller: Caller,
+    changes: watch::Receiver<u64>,
+}
+
+impl McpServer {
+    /// A server that calls as `caller`.
+    pub fn new(door: Arc<Door>, caller: Caller) -> Self {
+        let changes = watch_tools(door.clone());
+        Self { door, caller, changes }
+    }
+
+    /// Serves standard input and output until the client closes them or `stop` is cancelled.
+    ///
+    /// # Errors
+    /// When the client's first words are not MCP.
+    pub async fn serve_stdio(self, stop: CancellationToken) -> anyhow::Result<()> {
+        let running = rmcp::serve_server(self.clone(), rmcp::transport::stdio_pipes()).await?;
+        tokio::spawn(tell_of_changes(running.peer().clone(), self.changes));
+        let cancel = running.cancellation_token();
+        tokio::spawn(async move {
+            stop.cancelled().await;
+            cancel.cancel();
+        });
+        running.waiting().await?;
+        Ok(())
+    }
+
+    async fn tools(&self) -> Result<Vec<ToolEntry>, ErrorData> {
+        let (events, _) = mpsc::channel(EVENT_QUEUE);
+        match self.door.ask(Request::Tools, events, CancellationToken::new()).await {
+            Ok(Reply::Tools(tools)) => Ok(tools),
+            Ok(_) => Err(ErrorData::internal_error("the host gave another answer than it was asked for", None)),
+            Err(error) => Err(internal(&error)),
+        }
+    }
+}
+
+impl ServerHandler for McpServer {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_tool_list_changed().build();
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new("ringfence", env!("CARGO_PKG_VERSION")))
+            .with_instructions("Every tool here runs under limits that its operator set; errors name the limit.")
+    }
+
+    async fn list_tools(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = self.tools().await?;
+        Ok(ListToolsResult::with_all_items(tools.into_iter().map(translate::tool).collect()))
+    }
+
+    async fn call_tool(
+        &self,
+        params: CallToolRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let request = Request::Call {
+            tool: params.name.into_owned(),
+            params: Value::Object(params.arguments.unwrap_or_default()),
+            caller: self.caller.clone(),
+        };
+        let (events, reports) = mpsc::channel(EVENT_QUEUE);
+        let asked = self.door.ask(request, events, context.ct.clone());
+        let reply = match context.meta.get_progress_token() {
+            Some(token) => {
+                let told = tell_progress(context.peer.clone(), token, reports);
+                // Joined, so that every report is sent before the result is.
+                tokio::join!(asked, told).0
+            }
+            None => asked.await,
+        };
+        match reply {
+            Ok(Reply::Called(Ok(output))) => Ok(translate::output(output).into()),
+            Ok(Reply::Called(Err(error))) => translate::error(&error),
+            Ok(_) => Err(ErrorData::internal_error("the host gave another answer than it was asked for", None)),
+            Err(error) => Err(internal(&error)),
+        }
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        let mut changes = self.changes.clone();
+        changes.mark_unchanged();
+        loop {
+            tokio::select! {
+                () = subscription.cancelled() => return Ok(()),
+                changed = changes.changed() => {
+                    if changed.is_err() || subscription.sink().notify_tool_list_changed().await.is_err() {
+                        return Ok(());
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Follows the set of tools, wherever its owner is.
+fn watch_tools(door: Arc<Door>) -> watch::Receiver<u64> {
+    let (changes, receiver) = watch::channel(0);
+    let (events, mut incoming) = mpsc::channel(EVENT_QUEUE);
+    tokio::spawn(async move {
+        let stop = CancellationToken::new();
+        let watching = door.ask(Request::Watch, events, stop.clone());
+        tokio::pin!(watching);
+        loop {
+            tokio::select! {
+                _end = &mut watching => return,
+                () = changes.closed() => return,
+                Some(Event::Changed) = incoming.recv() => changes.send_modify(|count| *count += 1),
+            }
+        }
+    });
+    receiver
+}
+
+/// Tells a client of the handshake revisions about every change; later ones subscribe.
+async fn tell_of_changes(peer: Peer<RoleServer>, mut changes: watch::Receiver<u64>) {
+    while changes.changed().await.is_ok() {
+        if peer.notify_tool_list_changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+async fn tell_progress(peer: Peer<RoleServer>, token: ProgressToken, mut reports: mpsc::Receiver<Event>) {
+    while let Some(event) = reports.recv().await {
+        let Event::Progress(Progress { done, total, message }) = event else { continue };
+        let mut report = ProgressNotificationParam::new(token.clone(), done);
+        report.total = total;
+        report.message = message;
+        if peer.notify_progress(report).await.is_err() {
+            return;
+        }
+    }
+}
+
+fn internal(error: &RequestError) -> ErrorData {
+    ErrorData::internal_error(error.message.clone(), None)
+}

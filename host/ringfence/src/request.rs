@@ -1,0 +1,264 @@
+//! Everything that can be asked of the one process that owns a state folder, and what it answers.
+//!
+//! The command line and the MCP server speak these types whether the owner is their own process or another one behind
+//! the socket, so that limits, policy and audit have one keeper.
+
+use std::path::PathBuf;
+
+use ringfence_core::caller::Caller;
+use ringfence_core::call::Progress;
+use ringfence_core::error::CallError;
+use ringfence_core::limit::{LimitKind, LimitSet};
+use ringfence_core::output::ToolOutput;
+use ringfence_core::registry::Registered;
+use ringfence_core::tool::{Origin, ToolSpec};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use thiserror::Error;
+
+/// What is asked.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Request {
+    /// Make a call.
+    Call {
+        /// The tool's wire name, or its bare name where that is unique.
+        tool: String,
+        /// The parameters.
+        params: Value,
+        /// Who calls. The socket is the operator's own, so what it says is believed.
+        caller: Caller,
+    },
+    /// Which tools may be called?
+    Tools,
+    /// Tell of every change of the set of tools, until the asker goes away.
+    Watch,
+    /// Install a package.
+    Install(InstallRequest),
+    /// Which packages are installed?
+    List,
+    /// Remove a package.
+    Remove {
+        /// Its source name.
+        source: String,
+    },
+    /// Trust a publisher's key.
+    TrustAdd {
+        /// The public key: the text of a `.pub` file, or its base64 line.
+        key: String,
+        /// Whose it is, for people.
+        publisher: String,
+        /// The source names that it may sign: exact, or with `*` at the end.
+        names: Vec<String>,
+    },
+    /// Which keys are trusted?
+    TrustList,
+    /// Trust a key no longer. Tools that it signed stop.
+    TrustRevoke {
+        /// The key's id.
+        key_id: String,
+        /// Why, for people.
+        reason: String,
+    },
+    /// Is this file signed by a trusted key?
+    Verify {
+        /// The component. Its signature stands beside it.
+        file: PathBuf,
+    },
+    /// Is the audit log whole?
+    AuditVerify,
+    /// The last events of the audit log.
+    AuditRecent {
+        /// At most how many.
+        limit: usize,
+    },
+}
+
+/// How to install a package.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct InstallRequest {
+    /// The component. Its signature stands beside it.
+    pub file: PathBuf,
+    /// The source name; without it, the one that the manifest proposes.
+    pub name: Option<String>,
+    /// Take a package that nobody signed.
+    pub unsigned: bool,
+    /// Believe what the tools say of their effects.
+    pub accept_effects: bool,
+    /// Take an older version than was once installed.
+    pub allow_downgrade: bool,
+    /// Take a package of another signer than before.
+    pub accept_new_signer: bool,
+}
+
+/// How many events may wait for whoever asked. Further ones are dropped: a tool cannot fill the host with its progress.
+pub const EVENT_QUEUE: usize = 256;
+
+/// What happens before the answer.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// A call reports its progress.
+    Progress(Progress),
+    /// A longer piece of work begins.
+    Step(String),
+    /// The set of tools has changed.
+    Changed,
+}
+
+/// What is answered.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// How a call ended.
+    Called(Result<ToolOutput, CallError>),
+    /// The tools that may be called.
+    Tools(Vec<ToolEntry>),
+    /// A package is installed.
+    Installed(InstallReport),
+    /// The installed packages.
+    Packages(Vec<PackageEntry>),
+    /// The trusted keys.
+    Keys(Vec<KeyEntry>),
+    /// Who signed a file.
+    Verified(VerifyReport),
+    /// The audit log is whole.
+    AuditWhole {
+        /// How many events it holds.
+        events: u64,
+    },
+    /// The last events of the audit log, newest first.
+    Audit(Vec<Value>),
+    /// Done; there is nothing to add.
+    Done,
+}
+
+/// A tool, as listings show it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ToolEntry {
+    /// The name that clients use.
+    pub name: String,
+    /// Where it comes from.
+    pub source: String,
+    /// How it came to be here.
+    pub origin: Origin,
+    /// What it says of itself, with only those effects that the host believes.
+    pub spec: ToolSpec,
+    /// The limits of each call.
+    pub limits: LimitSet,
+}
+
+impl From<&Registered> for ToolEntry {
+    fn from(tool: &Registered) -> Self {
+        let limits = LimitKind::all().fold(LimitSet::default(), |set, kind| set.with(kind, tool.limits().get(kind)));
+        Self {
+            name: tool.wire_name().to_owned(),
+            source: tool.id().source.to_string(),
+            origin: tool.origin().clone(),
+            spec: ToolSpec { effects: tool.effects(), ..tool.spec().clone() },
+            limits,
+        }
+    }
+}
+
+/// What was installed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct InstallReport {
+    /// The package.
+    pub package: PackageEntry,
+    /// The version that it replaces.
+    pub replaced: Option<String>,
+    /// What it asks for and does not get, in sentences.
+    pub narrowed: Vec<String>,
+    /// What is worth knowing about its schemas, in sentences.
+    pub warnings: Vec<String>,
+}
+
+/// An installed package, as listings show it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PackageEntry {
+    /// The source name.
+    pub source: String,
+    /// Its version.
+    pub version: String,
+    /// Who says that they made it.
+    pub publisher: String,
+    /// The key that signed it; `None` marks an unsigned package.
+    pub key_id: Option<String>,
+    /// SHA-256 of the component.
+    pub digest: String,
+    /// The wire names of its tools.
+    pub tools: Vec<String>,
+    /// Whether what they say of their effects is believed.
+    pub effects_accepted: bool,
+    /// The limits that the manifest asks for.
+    pub requested: LimitSet,
+    /// Why it does not run, where it does not.
+    pub stopped: Option<String>,
+}
+
+/// A trusted key, as listings show it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct KeyEntry {
+    /// Its id.
+    pub key_id: String,
+    /// Whose it is.
+    pub publisher: String,
+    /// The source names that it may sign.
+    pub names: Vec<String>,
+    /// Why and that it is trusted no longer.
+    pub revoked: Option<String>,
+}
+
+/// Who signed a file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct VerifyReport {
+    /// The key's id.
+    pub key_id: String,
+    /// Whose it is.
+    pub publisher: String,
+    /// What the signer wrote beside the signature; it is covered by it.
+    pub trusted_comment: String,
+}
+
+/// Why a request was not fulfilled.
+#[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
+#[error("{message}")]
+pub struct RequestError {
+    /// What kind of no it is.
+    pub kind: ErrorKind,
+    /// A stable code.
+    pub code: String,
+    /// What was refused, why, and what to do.
+    pub message: String,
+}
+
+/// What kind of no a [`RequestError`] is. Each has an exit code of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorKind {
+    /// What was asked for does not exist.
+    NotFound,
+    /// A rule forbids it.
+    Refused,
+    /// It was tried and did not work.
+    Failed,
+}
+
+impl RequestError {
+    /// An error of `kind` whose text is that of `error` with all that is behind it.
+    pub fn new(kind: ErrorKind, code: &str, error: &dyn std::error::Error) -> Self {
+        let mut message = error.to_string();
+        let mut source = error.source();
+        while let Some(error) = source {
+            let text = error.to_string();
+            // Transparent wrappers would say the same twice.
+            if !message.contains(&text) {
+                message.push_str(": ");
+                message.push_str(&text);
+            }
+            source = error.source();
+        }
+        Self { kind, code: code.to_owned(), message }
+    }
+}

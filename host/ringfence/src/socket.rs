@@ -1,0 +1,183 @@
+//! The socket in the state folder, through which other processes reach the one that owns it.
+//!
+//! A connection carries one request: a line of JSON there, lines of JSON back. Closing it takes the request back. The
+//! owner says first that it has taken the request; a connection that ends before that can be tried again without
+//! doing anything twice.
+
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+use crate::request::{EVENT_QUEUE, Event, Reply, Request, RequestError};
+use crate::Ringfence;
+
+/// The longest request, in bytes: the largest parameters that a tool takes by default, escaped, and room.
+const MAX_REQUEST: u64 = 64 << 20;
+
+/// A line from the owner.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Line {
+    /// The request has been taken. From here on it may have effects.
+    Taken,
+    Event(Event),
+    End(Result<Reply, RequestError>),
+}
+
+/// How asking through the socket failed.
+pub enum AskError {
+    /// Nobody took the request: it can be asked again.
+    NotTaken(io::Error),
+    /// It was taken and no answer came.
+    Lost(io::Error),
+}
+
+/// The owner's end.
+pub struct SocketServer {
+    path: PathBuf,
+    stop: CancellationToken,
+    connections: TaskTracker,
+}
+
+impl SocketServer {
+    /// Listens in the state folder `folder`, which this process owns.
+    ///
+    /// # Errors
+    /// When the socket cannot be made.
+    pub fn start(folder: &Path, name: &Path, host: &Arc<Ringfence>) -> io::Result<Self> {
+        // Left over from an owner that was killed: the lock is ours, so nobody listens.
+        let _ = fs_err::remove_file(name);
+        let listener = with_short_path(folder, name, |path| UnixListener::bind(path))?;
+        fs_err::set_permissions(name, std::fs::Permissions::from_mode(0o600))?;
+        let (stop, connections) = (CancellationToken::new(), TaskTracker::new());
+        tokio::spawn(accept(listener, host.clone(), stop.clone(), connections.clone()));
+        Ok(Self { path: name.to_owned(), stop, connections })
+    }
+
+    /// Takes no more requests and waits for those that run.
+    pub async fn finish(self) {
+        self.stop.cancel();
+        self.connections.close();
+        self.connections.wait().await;
+        let _ = fs_err::remove_file(&self.path);
+    }
+}
+
+async fn accept(listener: UnixListener, host: Arc<Ringfence>, stop: CancellationToken, connections: TaskTracker) {
+    loop {
+        let stream = tokio::select! {
+            () = stop.cancelled() => return,
+            accepted = listener.accept() => accepted,
+        };
+        match stream {
+            Ok((stream, _)) => {
+                let host = host.clone();
+                let stop = stop.clone();
+                connections.spawn(async move {
+                    if let Err(error) = serve(stream, &host, &stop).await {
+                        tracing::debug!(%error, "a connection to the socket ended early");
+                    }
+                });
+            }
+            Err(error) => tracing::warn!(%error, "the socket could not take a connection"),
+        }
+    }
+}
+
+async fn serve(stream: UnixStream, host: &Arc<Ringfence>, stop: &CancellationToken) -> io::Result<()> {
+    let (read, mut write) = stream.into_split();
+    let mut read = BufReader::new(read);
+    let mut line = String::new();
+    (&mut read).take(MAX_REQUEST).read_line(&mut line).await?;
+    let request: Request = serde_json::from_str(&line)?;
+    send(&mut write, &Line::Taken).await?;
+
+    let (events, mut incoming) = mpsc::channel(EVENT_QUEUE);
+    let watching = matches!(request, Request::Watch);
+    let cancel = CancellationToken::new();
+    let answer = host.answer(request, events, cancel.clone());
+    tokio::pin!(answer);
+    let mut gone = [0u8; 1];
+    loop {
+        tokio::select! {
+            biased;
+            Some(event) = incoming.recv() => send(&mut write, &Line::Event(event)).await?,
+            end = &mut answer => return send(&mut write, &Line::End(end)).await,
+            // The asker sends nothing more, so whatever comes is its end.
+            _ = read.read(&mut gone), if !cancel.is_cancelled() => cancel.cancel(),
+            () = stop.cancelled(), if watching => return Ok(()),
+        }
+    }
+}
+
+async fn send(write: &mut (impl tokio::io::AsyncWrite + Unpin), line: &Line) -> io::Result<()> {
+    let mut text = serde_json::to_vec(line)?;
+    text.push(b'\n');
+    write.write_all(&text).await
+}
+
+/// Asks the owner of the state folder `folder` through its socket `name`.
+///
+/// # Errors
+/// See [`AskError`].
+pub async fn ask(
+    folder: &Path,
+    name: &Path,
+    request: &Request,
+    events: &mpsc::Sender<Event>,
+    cancel: &CancellationToken,
+) -> Result<Result<Reply, RequestError>, AskError> {
+    let connect = with_short_path(folder, name, |path| std::os::unix::net::UnixStream::connect(path));
+    let stream = connect.and_then(|stream| {
+        stream.set_nonblocking(true)?;
+        UnixStream::from_std(stream)
+    });
+    let (read, mut write) = stream.map_err(AskError::NotTaken)?.into_split();
+    let mut text = serde_json::to_vec(request).map_err(|error| AskError::NotTaken(error.into()))?;
+    text.push(b'\n');
+    write.write_all(&text).await.map_err(AskError::NotTaken)?;
+
+    let mut lines = BufReader::new(read).lines();
+    let (mut taken, mut cancelled) = (false, false);
+    let ended = |taken, error| if taken { AskError::Lost(error) } else { AskError::NotTaken(error) };
+    loop {
+        let next = tokio::select! {
+            next = lines.next_line() => next,
+            // Shutting our half down is how the owner learns of it; the answer still comes.
+            () = cancel.cancelled(), if !cancelled => {
+                cancelled = true;
+                write.shutdown().await.map_err(|error| ended(taken, error))?;
+                continue;
+            }
+        };
+        let line = next.map_err(|error| ended(taken, error))?;
+        let line = line.ok_or_else(|| ended(taken, io::ErrorKind::UnexpectedEof.into()))?;
+        match serde_json::from_str(&line).map_err(|error| ended(taken, error.into()))? {
+            Line::Taken => taken = true,
+            Line::Event(event) => {
+                // Whoever does not keep up misses some; progress is only news.
+                let _ = events.try_send(event);
+            }
+            Line::End(end) => return Ok(end),
+        }
+    }
+}
+
+/// Calls `act` with a path of the socket that is short enough for a socket address, whose paths end at 108 bytes.
+fn with_short_path<T>(folder: &Path, name: &Path, act: impl FnOnce(&Path) -> io::Result<T>) -> io::Result<T> {
+    if cfg!(not(target_os = "linux")) {
+        return act(name);
+    }
+    let file_name = name.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+    let folder = fs_err::File::open(folder)?;
+    let through = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(folder.file()));
+    act(&Path::new(&through).join(file_name))
+}

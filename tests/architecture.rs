@@ -1,0 +1,71 @@
+//! The crates depend on each other only as the design allows.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use cargo_metadata::{DependencyKind, MetadataCommand};
+
+/// Which of our crates a crate may use. What is not in the table is an error as well: a new crate is a decision.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("ringfence-core", &[]),
+    ("ringfence-wit", &[]),
+    ("ringfence-store", &["ringfence-core"]),
+    ("ringfence-package", &["ringfence-core", "ringfence-store", "ringfence-wit"]),
+    ("ringfence-source-builtin", &["ringfence-core"]),
+    ("ringfence-source-wasm", &["ringfence-core", "ringfence-package", "ringfence-wit"]),
+    (
+        "ringfence",
+        &[
+            "ringfence-core",
+            "ringfence-package",
+            "ringfence-source-builtin",
+            "ringfence-source-wasm",
+            "ringfence-store",
+            "ringfence-wit",
+        ],
+    ),
+    ("ringfence-sdk", &["ringfence-sdk-macros", "ringfence-wit"]),
+    ("ringfence-sdk-macros", &[]),
+    ("ringfence-tool-calc", &["ringfence-sdk"]),
+    ("ringfence-tool-text", &["ringfence-sdk"]),
+    ("ringfence-guests", &["ringfence-sdk"]),
+];
+
+/// Heavy dependencies and the crates that may have them: a trust line runs around each.
+const ONLY_IN: &[(&str, &[&str])] = &[
+    ("wasmtime", &["ringfence-source-wasm"]),
+    ("wasmtime-wasi", &["ringfence-source-wasm"]),
+    ("rusqlite", &["ringfence-store"]),
+    ("rmcp", &["ringfence"]),
+    ("clap", &["ringfence"]),
+    ("minisign", &["ringfence-package"]),
+];
+
+/// The normal and build dependencies of every crate of the workspace.
+fn dependencies() -> BTreeMap<String, BTreeSet<String>> {
+    let metadata = MetadataCommand::new().no_deps().exec().unwrap();
+    let of = |package: &cargo_metadata::Package| {
+        package.dependencies.iter().filter(|d| d.kind != DependencyKind::Development).map(|d| d.name.clone()).collect()
+    };
+    metadata.packages.iter().map(|package| (package.name.to_string(), of(package))).collect()
+}
+
+#[test]
+fn arrows_between_crates_are_those_of_the_design() {
+    let table: BTreeMap<&str, &[&str]> = MAY_USE.iter().copied().collect();
+    for (package, uses) in dependencies() {
+        let allowed = table.get(package.as_str()).unwrap_or_else(|| panic!("`{package}` is not in the table of crates"));
+        for used in uses.iter().filter(|name| name.starts_with("ringfence")) {
+            assert!(allowed.contains(&used.as_str()), "`{package}` must not use `{used}`");
+        }
+    }
+}
+
+#[test]
+fn heavy_dependencies_stay_behind_their_line() {
+    for (package, uses) in dependencies() {
+        for (heavy, owners) in ONLY_IN {
+            let here = owners.contains(&package.as_str());
+            assert!(here || !uses.contains(*heavy), "`{package}` must not use `{heavy}`");
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! The attacks that host/SECURITY.md promises to withstand, a file for each promise.
+
+mod busy_guests;
+mod crashing_guests;
+mod definitions;
+mod greedy_guests;
+mod interrupted_install;
+mod noisy_guests;
+mod oversized_results;
+mod tampering;
+mod waiting_guests;
+mod wrong_files;

@@ -1,0 +1,35 @@
+//! The one harness of the end-to-end tests: real binary, real components, real signatures.
+//!
+//! A folder or file a capability; `attacks/` has a file for each promise of host/SECURITY.md.
+
+mod architecture;
+mod attacks;
+mod author;
+mod cli;
+mod embed;
+mod limits;
+mod mcp;
+mod packages;
+mod pipeline;
+mod readme;
+mod settings;
+mod support;
+mod tools;
+
+/// A file that nobody lists here would be a test that nobody runs.
+#[test]
+fn no_file_is_forgotten() {
+    let root = support::repository().join("tests");
+    let main = std::fs::read_to_string(root.join("main.rs")).unwrap();
+    let attacks = std::fs::read_to_string(root.join("attacks/mod.rs")).unwrap();
+    for (folder, listed) in [(root.clone(), main), (root.join("attacks"), attacks)] {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+            let is_module = path.extension().is_some_and(|e| e == "rs") || path.join("mod.rs").is_file();
+            if is_module && name != "main" && name != "mod" {
+                assert!(listed.contains(&format!("mod {name};")), "{} is not listed", path.display());
+            }
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The real binary, with a home of its own.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+/// A home for the binary, thrown away at the end.
+pub struct Home {
+    folder: tempfile::TempDir,
+}
+
+/// What a run of the binary gave.
+#[derive(Debug)]
+pub struct Run {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
+}
+
+impl Home {
+    pub fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A file inside the home's folder, with `content`.
+    pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// The binary with this home, to be given arguments. It stands in the home's folder.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ringfence"));
+        command.env("RINGFENCE_HOME", self.path().join("home")).env_remove("RINGFENCE_LOG").current_dir(self.path());
+        command
+    }
+
+    /// Runs the binary with the words of `line`, split at spaces.
+    pub fn run(&self, line: &str) -> Run {
+        self.args(&line.split_whitespace().collect::<Vec<_>>())
+    }
+
+    /// Runs the binary with `args`.
+    pub fn args(&self, args: &[&str]) -> Run {
+        Run::of(self.command().args(args).stdin(Stdio::null()).output().unwrap())
+    }
+
+    /// Runs the binary with `args` and `input` on its standard input.
+    pub fn fed(&self, args: &[&str], input: &str) -> Run {
+        let mut child = self.command();
+        child.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = child.spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        Run::of(child.wait_with_output().unwrap())
+    }
+
+    /// Makes the key `NAME.key`/`NAME.pub` without a password.
+    pub fn key(&self, name: &str) {
+        self.args(&["key", "generate", name, "--no-password"]).ok();
+    }
+
+    /// Trusts the key `name` for the source names `names`.
+    pub fn trust(&self, name: &str, names: &[&str]) {
+        let file = format!("{name}.pub");
+        let mut args = vec!["trust", "add", &file, "--publisher", name];
+        names.iter().for_each(|name| args.extend(["--name", name]));
+        self.args(&args).ok();
+    }
+
+    /// Signs `file` with the key `name`.
+    pub fn sign(&self, file: &Path, name: &str) {
+        self.args(&["sign", file.to_str().unwrap(), "--key", &format!("{name}.key")]).ok();
+    }
+}
+
+impl Run {
+    fn of(output: Output) -> Self {
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            out: String::from_utf8(output.stdout).unwrap(),
+            err: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// It went well; gives what it printed.
+    #[track_caller]
+    pub fn ok(self) -> String {
+        assert_eq!(self.code, 0, "{self:#?}");
+        self.out
+    }
+
+    /// It ended with `code`, and its error says each of `parts`.
+    #[track_caller]
+    pub fn fails(self, code: i32, parts: &[&str]) {
+        assert_eq!(self.code, code, "{self:#?}");
+        for part in parts {
+            assert!(self.err.contains(part), "`{part}` is not in the error: {self:#?}");
+        }
+    }
+
+    /// It went well; gives the JSON that it printed.
+    #[track_caller]
+    pub fn json(self) -> Value {
+        serde_json::from_str(&self.ok()).unwrap()
+    }
+}

@@ -1,0 +1,12 @@
+//! What the tests share: guests built once, hosts in throw-away folders, the real binary.
+
+pub mod binary;
+pub mod guests;
+pub mod host;
+
+use std::path::{Path, PathBuf};
+
+/// The root of the repository.
+pub fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
+}
