@@ -1,7 +1,8 @@
 //! What changed between two texts.
 
 use ringfence_sdk::prelude::*;
-use similar::{ChangeTag, TextDiff};
+
+use crate::comparison::Comparison;
 
 /// The arguments of [`diff`](fn@diff).
 #[derive(Deserialize, JsonSchema)]
@@ -29,12 +30,8 @@ pub struct Changes {
     pub removed: usize,
 }
 
-/// The most lines that both texts may have together. Comparing has to end within the fuel of a call, and a component has
-/// no clock by which it could give up.
-const MAX_LINES: usize = 200_000;
-
 /// Compares two texts line by line. Gives a unified diff, which is empty where they are equal, and the numbers of lines
-/// added and removed. Refuses texts of more than 200,000 lines together.
+/// added and removed. Refuses texts that are large and very different.
 #[tool(
     title = "Compare texts",
     read_only,
@@ -50,31 +47,14 @@ const MAX_LINES: usize = 200_000;
     ),
 )]
 pub fn diff(args: Diff, call: &CallInfo) -> Result<Output, Failure> {
-    let lines = args.old.lines().count() + args.new.lines().count();
-    if lines > MAX_LINES {
-        let message = format!("The texts have {lines} lines, more than {MAX_LINES}. Compare parts of them.");
-        return Err(Failure::invalid_params(message).with_code("too_many_lines"));
-    }
-    let diff = TextDiff::from_lines(args.old.as_str(), args.new.as_str());
-    let text = diff.unified_diff().context_radius(usize::from(args.context)).header("old", "new").to_string();
+    let comparison = Comparison::new(&args.old, &args.new)?;
+    let text = comparison.unified(usize::from(args.context));
     if text.len() as u64 > call.max_result_bytes {
         let size = text.len();
         let message = format!("The diff has {size} bytes, more than the {} of a result.", call.max_result_bytes);
         return Err(Failure::failed(message).with_code("result_too_large"));
     }
-    Output::text(text).with_structured(&changes(&diff))
-}
-
-fn changes(diff: &TextDiff<'_, '_, str>) -> Changes {
-    let mut changes = Changes::default();
-    for change in diff.iter_all_changes() {
-        match change.tag() {
-            ChangeTag::Insert => changes.added += 1,
-            ChangeTag::Delete => changes.removed += 1,
-            ChangeTag::Equal => {}
-        }
-    }
-    changes
+    Output::text(text).with_structured(&comparison.changes())
 }
 
 #[cfg(test)]
@@ -109,9 +89,9 @@ mod tests {
 
     #[test]
     fn texts_beyond_the_limits_are_refused() {
-        let call = run(&"\n".repeat(MAX_LINES), "\n");
-        assert_eq!((call.failure().kind, call.failure().code.as_ref()), (FailureKind::InvalidParams, "too_many_lines"));
-        let call = run(&"long line\n".repeat(99_999), &"another line\n".repeat(99_999));
+        let call = run(&"a\nb\n".repeat(10_000), &"b\nb\na\n".repeat(10_000));
+        assert_eq!((call.failure().kind, call.failure().code.as_ref()), (FailureKind::InvalidParams, "too_different"));
+        let call = run(&"long line\n".repeat(49_999), &"quite another line\n".repeat(49_999));
         assert_eq!(call.failure().code, "result_too_large");
     }
 

@@ -12,9 +12,9 @@ pub struct Extract {
     /// A regular expression in the syntax of Rust's `regex`: no look-around and no back-references. `(?i)` ignores case,
     /// `(?m)` lets `^` and `$` match at lines.
     pub pattern: String,
-    /// The most matches. 1,000 unless given.
+    /// The most matches: 1,000 unless given, and never more than 10,000.
     #[serde(default = "default_limit")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 10_000))]
     pub limit: usize,
 }
 
@@ -40,6 +40,9 @@ pub struct Match {
     pub groups: Vec<Option<String>>,
 }
 
+/// The most matches that a call may ask for.
+const MAX_MATCHES: usize = 10_000;
+
 /// A compiled pattern takes at most this many bytes, so that `\w{1000000}` is refused instead of built.
 const MAX_COMPILED_BYTES: usize = 1 << 20;
 
@@ -61,7 +64,7 @@ const MAX_COMPILED_BYTES: usize = 1 << 20;
 pub fn extract(args: Extract) -> Result<Json<Extracted>, Failure> {
     let pattern = compile(&args.pattern)?;
     let mut found = pattern.captures_iter(&args.text);
-    let matches = found.by_ref().take(args.limit).map(|captures| to_match(&captures)).collect();
+    let matches = found.by_ref().take(args.limit.min(MAX_MATCHES)).map(|captures| to_match(&captures)).collect();
     Ok(Json(Extracted { matches, truncated: found.next().is_some() }))
 }
 

@@ -1,8 +1,10 @@
 //! Text tools, one a module.
 
 pub mod case;
+mod comparison;
 pub mod count;
 pub mod diff;
+mod effort;
 pub mod extract;
 pub mod slug;
 

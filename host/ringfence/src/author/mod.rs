@@ -5,5 +5,4 @@
 mod command;
 pub mod compile;
 pub mod componentize;
-pub mod scaffold;
 pub mod toolchain;
