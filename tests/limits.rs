@@ -1,0 +1,101 @@
+//! Every limit, set by the operator and by the manifest's side: each has a test that fails when it is ignored.
+
+use ringfence::{Caller, Home, LimitKind, LimitSet, Ringfence};
+use serde_json::json;
+
+use crate::support::guests;
+use crate::support::host::with_guests;
+
+/// Each limit with a guest that goes over it, and the code that then comes back. The numbers are ones that the guest
+/// exceeds although the default would let it pass, or the guest exceeds the default as well.
+const EXCEEDED: &[(&str, &str, u64, &str)] = &[
+    ("fuel", "echo", 100, "limit.fuel"),
+    ("deadline_ms", "wait_an_hour", 50, "limit.deadline"),
+    ("memory_bytes", "echo", 65_536, "limit.memory"),
+    ("table_elements", "big_table_ok", 1000, "limit.table"),
+    ("instances", "panic", 1, "limit.instances"),
+    ("handles", "many_pollables", 5, "limit.handles"),
+    ("resources", "many_pollables", 5, "limit.resources"),
+    ("host_call_bytes", "echo", 10, "limit.host_call"),
+    ("random_bytes", "random_flood", 10, "limit.random"),
+    ("log_records", "log_flood", 1, "limit.log_records"),
+    ("log_bytes", "log_flood", 10, "limit.log"),
+    ("result_bytes", "echo", 3, "limit.result"),
+    ("param_bytes", "echo", 3, "limit.params"),
+];
+
+#[test]
+fn every_limit_is_tried() {
+    let tried: Vec<&str> = EXCEEDED.iter().map(|(key, ..)| *key).collect();
+    assert_eq!(tried, LimitKind::all().map(LimitKind::key).collect::<Vec<_>>());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_operator_can_set_every_limit_for_all_tools() {
+    for (key, guest, value, code) in EXCEEDED {
+        let host = with_guests(&[guest], &format!("[limits]\n{key} = {value}\n")).await;
+        let error = host.run(guest, json!({"n": 1})).await.unwrap_err();
+        assert_eq!(error.code(), *code, "{key}: {error}");
+        assert!(error.for_operator().contains(&format!("`{key}`")), "{}", error.for_operator());
+        assert!(error.to_string().contains("by the operator"), "{error}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_operator_can_set_every_limit_for_one_source() {
+    for (key, guest, value, code) in EXCEEDED {
+        let source = guest.replace('_', "-");
+        let host = with_guests(&[guest], &format!("[tools.\"{source}\".limits]\n{key} = {value}\n")).await;
+        assert_eq!(host.run(guest, json!({"n": 1})).await.unwrap_err().code(), *code, "{key}");
+        let host = with_guests(&[guest], &format!("[tools.\"{source}__run\".limits]\n{key} = {value}\n")).await;
+        assert_eq!(host.run(guest, json!({"n": 1})).await.unwrap_err().code(), *code, "{key}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_package_can_ask_for_less_of_everything() {
+    for (key, guest, value, code) in EXCEEDED {
+        let kind = LimitKind::all().find(|kind| kind.key() == *key).unwrap();
+        // The probe at registration runs under the same limits, which must not be what is tested here.
+        if matches!(kind, LimitKind::Fuel | LimitKind::Memory | LimitKind::Table | LimitKind::Instances | LimitKind::HostCall) {
+            continue;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let asked = LimitSet::default().with(kind, *value);
+        let host = Ringfence::builder(Home::at(folder.path()))
+            .register_wasm("guest", &guests::component(guest), asked)
+            .open()
+            .await
+            .unwrap();
+        let error = host.call("guest__run", json!({"n": 1}), Caller::default()).await.unwrap_err();
+        assert_eq!(error.code(), *code, "{key}: {error}");
+        assert!(error.to_string().contains("by its manifest"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_enforced_for_a_native_tool_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = toml::from_str("[tools.echo.limits]\nfuel = 5\n").unwrap();
+    let opened = Ringfence::builder(Home::at(folder.path())).config(config).open().await;
+    assert!(opened.err().unwrap().to_string().contains("`fuel` cannot be enforced"));
+}
+
+#[tokio::test]
+async fn native_tools_keep_to_the_limits_that_apply_to_them() {
+    for (key, code) in [("result_bytes", "limit.result"), ("param_bytes", "limit.params")] {
+        let host = with_guests(&[], &format!("[tools.echo.limits]\n{key} = 4\n")).await;
+        assert_eq!(host.call("echo", json!({"message": "hello"})).await.unwrap_err().code(), code);
+    }
+}
+
+#[tokio::test]
+async fn every_result_carries_usage() {
+    let host = with_guests(&["echo"], "").await;
+    let output = host.run("echo", json!({"n": 1})).await.unwrap();
+    assert!(output.usage.fuel.unwrap() > 100);
+    assert!(output.usage.peak_memory.unwrap() >= 65_536);
+    assert!(!output.duration.is_zero());
+    let again = host.run("echo", json!({"n": 1})).await.unwrap();
+    assert_eq!(output.usage, again.usage, "the same call burns the same");
+}

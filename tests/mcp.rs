@@ -1,0 +1,297 @@
+//! The MCP front: the real binary over pipes, asked by rmcp's client and by hand-written lines.
+
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+use rmcp::ServiceExt as _;
+use rmcp::handler::client::ClientHandler;
+use rmcp::model::{CallToolRequestParams, ClientRequest, ProgressNotificationParam, Request, ServerResult};
+use rmcp::service::{NotificationContext, PeerRequestOptions, RoleClient, RunningService};
+use rmcp::transport::TokioChildProcess;
+use serde_json::{Value, json};
+use tokio::sync::mpsc as channel;
+
+use crate::support::binary::Home;
+use crate::support::guests;
+
+/// A home with the guests `names` installed, unsigned, and no rates.
+fn home_with(names: &[&str]) -> Home {
+    let home = Home::new();
+    home.file("home/config.toml", "[rate]\nunlimited = true\n");
+    for name in names {
+        crate::support::packages::install_unsigned(&home, name);
+    }
+    home
+}
+
+/// A server at the other end of pipes, spoken to line by line.
+struct Lines {
+    child: Child,
+    input: ChildStdin,
+    output: mpsc::Receiver<String>,
+}
+
+impl Lines {
+    fn start(home: &Home) -> Self {
+        let mut child = home
+            .command()
+            .arg("serve")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .unwrap();
+        let (sender, output) = mpsc::channel();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line)));
+        Self { input: child.stdin.take().unwrap(), child, output }
+    }
+
+    fn send(&mut self, message: &Value) {
+        writeln!(self.input, "{message}").unwrap();
+    }
+
+    fn receive(&self) -> Value {
+        let line = self.output.recv_timeout(Duration::from_secs(60)).expect("the server answers");
+        serde_json::from_str(&line).unwrap_or_else(|_| panic!("not protocol: {line}"))
+    }
+
+    /// The answer to request `id`; what comes before it is returned as well.
+    fn answer(&self, id: &Value) -> (Value, Vec<Value>) {
+        let mut before = Vec::new();
+        loop {
+            let message = self.receive();
+            if &message["id"] == id && message.get("method").is_none() {
+                return (message, before);
+            }
+            before.push(message);
+        }
+    }
+
+    fn initialize(&mut self, version: &str) -> Value {
+        self.send(&json!({"jsonrpc": "2.0", "id": "init", "method": "initialize", "params": {
+            "protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
+        }}));
+        let (answer, _) = self.answer(&json!("init"));
+        self.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+        answer["result"].clone()
+    }
+
+    fn request(&mut self, id: &Value, method: &str, params: &Value) -> Value {
+        self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
+        self.answer(id).0
+    }
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[test]
+fn every_handshake_revision_is_spoken_and_an_unknown_one_gets_a_known_one() {
+    let known = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+    for version in known {
+        assert_eq!(Lines::start(&Home::new()).initialize(version)["protocolVersion"], version);
+    }
+    let answer = Lines::start(&Home::new()).initialize("1998-02-03");
+    assert!(known.contains(&answer["protocolVersion"].as_str().unwrap()), "{answer}");
+}
+
+#[test]
+fn the_stateless_revision_needs_no_handshake() {
+    let home = Home::new();
+    let mut server = Lines::start(&home);
+    let meta = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+    });
+    let discovered = server.request(&json!(1), "server/discover", &json!({"_meta": meta}));
+    assert!(discovered["result"]["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")), "{discovered}");
+    let called = server.request(
+        &json!(2),
+        "tools/call",
+        &json!({"_meta": meta, "name": "echo", "arguments": {"message": "hello"}}),
+    );
+    assert_eq!(called["result"]["content"][0]["text"], "hello", "{called}");
+}
+
+#[test]
+fn tools_are_listed_with_their_schemas_and_hints() {
+    let home = home_with(&["echo"]);
+    let mut server = Lines::start(&home);
+    server.initialize("2025-11-25");
+    let listed = server.request(&json!(0), "tools/list", &json!({}));
+    let tools = listed["result"]["tools"].as_array().unwrap();
+    let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["echo", "echo__run", "json", "time"]);
+    assert_eq!(tools[0]["annotations"]["readOnlyHint"], true);
+    assert_eq!(tools[1]["annotations"]["readOnlyHint"], false, "a guest's claim is not believed unless accepted");
+    assert_eq!(tools[0]["inputSchema"]["required"], json!(["message"]));
+}
+
+#[test]
+fn results_are_structured_and_carry_usage() {
+    let home = home_with(&["echo"]);
+    let mut server = Lines::start(&home);
+    server.initialize("2025-06-18");
+    let called = server.request(&json!(1), "tools/call", &json!({"name": "echo__run", "arguments": {"n": 9007199254740993u64}}));
+    assert_eq!(called["result"]["structuredContent"], json!({"n": 9007199254740993u64}));
+    assert!(called["result"]["_meta"]["dev.ringfence/usage"]["fuel"].as_u64().unwrap() > 0, "{called}");
+}
+
+#[test]
+fn refusals_are_results_that_the_model_can_read() {
+    let home = home_with(&["panic"]);
+    home.file("home/config.toml", "[policy]\ndeny = [\"time\"]\n");
+    let mut server = Lines::start(&home);
+    server.initialize("2025-06-18");
+    let mut call = |id: u64, name: &str, arguments: Value| {
+        server.request(&json!(id), "tools/call", &json!({"name": name, "arguments": arguments}))
+    };
+    for (id, name, code) in [(1, "time", "denied"), (2, "panic__run", "trapped"), (3, "echo", "invalid_params")] {
+        let answer = call(id, name, json!({}));
+        assert_eq!(answer["result"]["isError"], true, "{answer}");
+        assert_eq!(answer["result"]["_meta"]["dev.ringfence/error"]["code"], code, "{answer}");
+    }
+    let unknown = call(4, "ecko", json!({}));
+    assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    assert!(unknown["error"]["message"].as_str().unwrap().contains("did you mean `echo`"), "{unknown}");
+}
+
+#[test]
+fn ids_keep_their_type_and_notifications_get_no_answer() {
+    let mut server = Lines::start(&Home::new());
+    server.initialize("2025-06-18");
+    for message in [
+        json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}),
+        json!({"jsonrpc": "2.0", "method": "x/unknown"}),
+        json!({"jsonrpc": "2.0", "id": 7, "method": "x/unknown"}),
+        json!({"jsonrpc": "2.0", "id": 0, "method": "tools/list"}),
+    ] {
+        server.send(&message);
+    }
+    let (first, second) = (server.receive(), server.receive());
+    let (unknown, list) = if first["id"] == 7 { (first, second) } else { (second, first) };
+    assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
+    assert_eq!(list["id"], json!(0));
+    assert!(list["result"]["tools"].is_array());
+    assert!(server.output.recv_timeout(Duration::from_millis(200)).is_err(), "nothing else is said");
+}
+
+#[test]
+fn progress_carries_the_token_that_was_sent_and_comes_before_the_result() {
+    let home = home_with(&["slow"]);
+    let mut server = Lines::start(&home);
+    server.initialize("2025-06-18");
+    for (id, token) in [(1, Some(json!(5))), (2, Some(json!("p/5"))), (3, None)] {
+        let mut params = json!({"name": "slow__run", "arguments": {"n": 3}});
+        if let Some(token) = &token {
+            params["_meta"] = json!({"progressToken": token});
+        }
+        server.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}));
+        let (answer, before) = server.answer(&json!(id));
+        assert!(answer["result"]["isError"].as_bool() != Some(true), "{answer}");
+        let expected = if token.is_some() { 3 } else { 0 };
+        assert_eq!(before.len(), expected, "{before:?}");
+        for report in before {
+            assert_eq!(report["method"], "notifications/progress");
+            assert_eq!(&report["params"]["progressToken"], token.as_ref().unwrap());
+        }
+    }
+}
+
+#[test]
+fn a_cancelled_call_ends_and_is_recorded_as_cancelled() {
+    let home = home_with(&["wait_an_hour"]);
+    let mut server = Lines::start(&home);
+    server.initialize("2025-06-18");
+    server.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "wait-an-hour__run", "arguments": {}}}));
+    // The call is known to run once the next request, which goes the same way, has been answered.
+    server.request(&json!(2), "tools/call", &json!({"name": "echo", "arguments": {"message": "x"}}));
+    server.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}));
+    server.request(&json!(3), "tools/list", &json!({}));
+    let events = || home.args(&["audit", "--json", "--last", "50"]).json();
+    let cancelled = |events: &Value| events.as_array().unwrap().iter().any(|e| e["outcome"] == "cancelled");
+    let seen = (0..100).any(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        cancelled(&events())
+    });
+    assert!(seen, "{:#}", events());
+}
+
+#[test]
+fn a_second_client_shares_the_host_of_the_first_and_hears_of_changes() {
+    let home = home_with(&[]);
+    let mut first = Lines::start(&home);
+    first.initialize("2025-06-18");
+    let mut second = Lines::start(&home);
+    second.initialize("2025-06-18");
+    crate::support::packages::install_unsigned(&home, "echo");
+    for server in [&mut first, &mut second] {
+        assert_eq!(server.receive()["method"], "notifications/tools/list_changed");
+        let called = server.request(&json!(1), "tools/call", &json!({"name": "echo__run", "arguments": {"n": 1}}));
+        assert_eq!(called["result"]["structuredContent"], json!({"n": 1}), "{called}");
+    }
+    home.run("remove echo").ok();
+    for server in [&mut first, &mut second] {
+        assert_eq!(server.receive()["method"], "notifications/tools/list_changed");
+        let listed = server.request(&json!(2), "tools/list", &json!({}));
+        assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 3);
+    }
+}
+
+#[test]
+fn the_server_ends_when_its_client_does() {
+    let mut server = Lines::start(&Home::new());
+    server.initialize("2025-06-18");
+    let Lines { child, .. } = &mut server;
+    // Dropping the pipe is how a client leaves.
+    let mut input = Command::new("true").stdin(Stdio::piped()).spawn().unwrap().stdin.take().unwrap();
+    std::mem::swap(&mut server.input, &mut input);
+    drop(input);
+    let _ = child;
+    let left = (0..200).any(|_| {
+        std::thread::sleep(Duration::from_millis(50));
+        server.child.try_wait().unwrap().is_some_and(|status| status.success())
+    });
+    assert!(left);
+}
+
+/// rmcp's own client, which keeps what it hears.
+struct Client {
+    progress: channel::UnboundedSender<f64>,
+}
+
+impl ClientHandler for Client {
+    async fn on_progress(&self, params: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
+        let _ = self.progress.send(params.progress);
+    }
+}
+
+async fn client(home: &Home) -> (RunningService<RoleClient, Client>, channel::UnboundedReceiver<f64>) {
+    let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_ringfence"));
+    command.arg("serve").env("RINGFENCE_HOME", home.path().join("home"));
+    let (progress, reports) = channel::unbounded_channel();
+    (Client { progress }.serve(TokioChildProcess::new(command).unwrap()).await.unwrap(), reports)
+}
+
+#[tokio::test]
+async fn a_real_client_lists_calls_and_gets_progress() {
+    let home = home_with(&["slow"]);
+    let (client, mut reports) = client(&home).await;
+    assert_eq!(client.list_all_tools().await.unwrap().len(), 4);
+    let arguments = json!({"n": 2}).as_object().cloned().unwrap();
+    let params = CallToolRequestParams::new("slow__run").with_arguments(arguments);
+    let request = ClientRequest::CallToolRequest(Request::new(params));
+    let handle = client.send_cancellable_request(request, PeerRequestOptions::no_options()).await.unwrap();
+    let answer = handle.await_response().await.unwrap();
+    assert!(matches!(answer, ServerResult::CallToolResult(_)));
+    assert_eq!((reports.recv().await, reports.recv().await), (Some(1.0), Some(2.0)));
+    client.cancel().await.unwrap();
+}
