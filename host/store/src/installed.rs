@@ -2,6 +2,7 @@
 
 use ringfence_core::SourceName;
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
+use semver::Version;
 
 use crate::database::{Database, parsed};
 use crate::digest::Digest;
@@ -14,7 +15,7 @@ pub struct InstalledRow {
     /// The name that the operator installed it under.
     pub source: SourceName,
     /// Version of the package.
-    pub version: String,
+    pub version: Version,
     /// Who made it.
     pub publisher: String,
     /// SHA-256 of the component.
@@ -95,7 +96,7 @@ fn put_installed(transaction: &Transaction<'_>, row: &InstalledRow) -> rusqlite:
         .prepare_cached(&format!("INSERT OR REPLACE INTO installed ({COLUMNS}) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)"))?
         .execute(params![
             row.source.as_str(),
-            row.version,
+            row.version.to_string(),
             row.publisher,
             row.digest.to_string(),
             key_id,
@@ -112,7 +113,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<InstalledRow> {
     let signature: Option<String> = row.get(5)?;
     Ok(InstalledRow {
         source: parsed(row, 0, SourceName::try_from)?,
-        version: row.get(1)?,
+        version: parsed(row, 1, |text| text.parse())?,
         publisher: row.get(2)?,
         digest: parsed(row, 3, |text| text.parse())?,
         // The schema allows both or neither.
@@ -130,7 +131,7 @@ mod tests {
     fn row(source: &str, signed: bool) -> InstalledRow {
         InstalledRow {
             source: source.to_owned().try_into().unwrap(),
-            version: "1.0.0".into(),
+            version: Version::new(1, 0, 0),
             publisher: "acme".into(),
             digest: Digest::of(source.as_bytes()),
             signed: signed.then(|| Signed { key_id: "0123456789ABCDEF".into(), signature: "untrusted …".into() }),

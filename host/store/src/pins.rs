@@ -2,6 +2,7 @@
 
 use ringfence_core::SourceName;
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
+use semver::Version;
 
 use crate::database::{Database, parsed};
 use crate::digest::Digest;
@@ -13,7 +14,7 @@ pub struct Pin {
     /// The source.
     pub source: SourceName,
     /// The version.
-    pub version: String,
+    pub version: Version,
     /// SHA-256 of that version's component.
     pub digest: Digest,
     /// Who made it.
@@ -40,14 +41,14 @@ impl Database {
 pub(crate) fn put_pin(transaction: &Transaction<'_>, pin: &Pin) -> rusqlite::Result<()> {
     transaction
         .prepare_cached("INSERT OR REPLACE INTO pin (source, version, digest, publisher, key_id) VALUES (?1,?2,?3,?4,?5)")?
-        .execute(params![pin.source.as_str(), pin.version, pin.digest.to_string(), pin.publisher, pin.key_id])
+        .execute(params![pin.source.as_str(), pin.version.to_string(), pin.digest.to_string(), pin.publisher, pin.key_id])
         .map(drop)
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<Pin> {
     Ok(Pin {
         source: parsed(row, 0, SourceName::try_from)?,
-        version: row.get(1)?,
+        version: parsed(row, 1, |text| text.parse())?,
         digest: parsed(row, 2, |text| text.parse())?,
         publisher: row.get(3)?,
         key_id: row.get(4)?,

@@ -1,0 +1,156 @@
+//! `ringfence.toml`: what an author says of a package.
+
+use std::ops::Range;
+
+use ringfence_core::name::nearest;
+use ringfence_core::{LimitSet, SourceName};
+use semver::Version;
+use serde::{Deserialize, Serialize};
+use toml::de::DeTable;
+
+use crate::manifest::ManifestError;
+
+/// The longest text of a field, in bytes: what fits on a few lines of a terminal.
+const MAX_TEXT: usize = 1000;
+
+/// What an author says of a package. `ringfence.toml` holds just this; in a package it is a part of the manifest.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PackageInfo {
+    /// What the package is called, unless the operator calls it otherwise.
+    pub name: SourceName,
+    /// Its version. A later one replaces an earlier one, never the other way round.
+    pub version: Version,
+    /// Who made it.
+    pub publisher: String,
+    /// What it is for, in one line.
+    pub description: String,
+    /// Under which licence, as an SPDX expression.
+    pub license: String,
+    /// Where to read more: an http or https address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub homepage: Option<String>,
+    /// The limits that its tools need, where they are lower than the usual ones. Asking for more has no effect.
+    #[serde(default, skip_serializing_if = "LimitSet::is_empty")]
+    pub limits: LimitSet,
+}
+
+/// The fields of [`PackageInfo`]; a test compares them.
+pub(crate) const FIELDS: [&str; 7] = ["name", "version", "publisher", "description", "license", "homepage", "limits"];
+
+impl PackageInfo {
+    /// Reads the text of a `ringfence.toml`.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub fn parse(text: &str) -> Result<Self, ManifestError> {
+        let info: Self = toml::from_str(text).map_err(|error| unknown_field(text).unwrap_or(error.into()))?;
+        info.check()?;
+        Ok(info)
+    }
+
+    /// Checks what the types do not say.
+    pub(crate) fn check(&self) -> Result<(), ManifestError> {
+        check_text("publisher", &self.publisher)?;
+        check_text("description", &self.description)?;
+        check_text("license", &self.license)?;
+        let Some(homepage) = &self.homepage else { return Ok(()) };
+        check_text("homepage", homepage)?;
+        if homepage.starts_with("https://") || homepage.starts_with("http://") {
+            return Ok(());
+        }
+        Err(ManifestError::Field { field: "homepage", problem: "has to begin with https:// or http://" })
+    }
+}
+
+/// Text that people will see: a terminal must not take it for a command, nor should it hide among blanks.
+fn check_text(field: &'static str, text: &str) -> Result<(), ManifestError> {
+    let problem = if text.trim().is_empty() {
+        "is empty"
+    } else if text.len() > MAX_TEXT {
+        "is longer than 1,000 bytes"
+    } else if text.chars().any(char::is_control) {
+        "has a line break or another control character"
+    } else {
+        return Ok(());
+    };
+    Err(ManifestError::Field { field, problem })
+}
+
+/// Finds the first field that does not exist, for a message that says which one was meant.
+fn unknown_field(text: &str) -> Option<ManifestError> {
+    let table = DeTable::parse(text).ok()?.into_inner();
+    let key = table.keys().find(|key| !FIELDS.contains(&key.get_ref().as_ref()))?;
+    Some(ManifestError::unknown(key.get_ref(), &FIELDS, &place(text, key.span())))
+}
+
+fn place(text: &str, span: Range<usize>) -> String {
+    let before = text.get(..span.start).unwrap_or_default();
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    let (line, column) = (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1);
+    format!("line {line}, column {column}")
+}
+
+impl ManifestError {
+    /// The error of a `field` that is not among the `known` ones.
+    pub(crate) fn unknown(field: &str, known: &[&str], place: &str) -> Self {
+        let hint = match nearest(field, known.iter().copied(), 1).pop() {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("known are {}", known.join(", ")),
+        };
+        Self::UnknownField { field: field.escape_debug().to_string(), place: place.to_owned(), hint }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ringfence_core::LimitKind;
+
+    use super::*;
+
+    const GOOD: &str = r#"
+name = "weather"
+version = "1.2.3"
+publisher = "acme"
+description = "Tells the weather."
+license = "MIT"
+homepage = "https://example.org/weather"
+
+[limits]
+fuel = 1000
+"#;
+
+    fn error(text: &str) -> String {
+        PackageInfo::parse(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_complete_file_is_read() {
+        let info = PackageInfo::parse(GOOD).unwrap();
+        assert_eq!(info.version, Version::new(1, 2, 3));
+        assert_eq!(info.limits.get(LimitKind::Fuel), Some(1000));
+        let serde_json::Value::Object(map) = serde_json::to_value(&info).unwrap() else { panic!("a struct") };
+        assert_eq!(map.keys().collect::<Vec<_>>(), FIELDS);
+    }
+
+    #[test]
+    fn a_slip_in_a_field_says_where_and_what_was_meant() {
+        assert_eq!(
+            error(&GOOD.replace("publisher =", "publsher =")),
+            "unknown field `publsher` at line 4, column 1: did you mean `publisher`?"
+        );
+        assert!(error(&GOOD.replace("fuel =", "feul =")).contains("did you mean `fuel`?"));
+        assert!(error(&format!("zzz = 1\n{GOOD}")).contains("known are name, version"));
+    }
+
+    #[test]
+    fn what_is_missing_or_wrong_is_named() {
+        assert!(error(&GOOD.replace("license = \"MIT\"\n", "")).contains("license"));
+        assert!(error(&GOOD.replace("1.2.3", "1.2")).contains("line 3"));
+        assert!(error(&GOOD.replace("\"weather\"", "\"Weather\"")).contains("a-z, 0-9 and -"));
+        assert!(error(&GOOD.replace("\"acme\"", "\" \"")).contains("`publisher` is empty"));
+        assert!(error(&GOOD.replace("\"acme\"", "\"a\\u001b[2J\"")).contains("control character"));
+        assert!(error(&GOOD.replace("https:", "gopher:")).contains("https://"));
+        assert!(error("name = ").contains("line 1"));
+    }
+}

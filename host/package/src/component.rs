@@ -1,0 +1,175 @@
+//! What a file is: a component that speaks our contract, or which of the many other things.
+
+use thiserror::Error;
+use wasmparser::{BinaryReaderError, Parser, Payload, Validator};
+
+use crate::manifest::{Manifest, ManifestError};
+use crate::section;
+
+/// The largest package, in bytes. A JavaScript engine with its program, the largest kind of guest, has about 12 MiB.
+pub const MAX_BYTES: usize = 64 << 20;
+
+/// A component, taken apart as far as its surface. That it is valid is checked; that it runs is not.
+#[derive(Debug)]
+pub struct Component<'a> {
+    /// The names of what it imports, which is what it asks for.
+    pub imports: Vec<String>,
+    /// The names of what it exports.
+    pub exports: Vec<String>,
+    manifest: Option<&'a [u8]>,
+}
+
+/// Why a file is not a component of ours.
+#[derive(Debug, Error)]
+pub enum ComponentError {
+    /// There is nothing in it.
+    #[error("the file is empty: it was probably not copied in full")]
+    Empty,
+    /// Over [`MAX_BYTES`].
+    #[error("the file has {size} bytes, at most {MAX_BYTES} are allowed: strip it, or build it without debug information")]
+    TooLarge {
+        /// Its size, as far as it was read.
+        size: usize,
+    },
+    /// It does not begin as WebAssembly does.
+    #[error("the file is not WebAssembly: give the `.wasm` file that `ringfence build` made")]
+    NotWasm,
+    /// It begins as WebAssembly, but goes on otherwise.
+    #[error("the file is truncated or damaged: {0}; copy it again, or build it again")]
+    Invalid(#[from] BinaryReaderError),
+    /// A core module.
+    #[error("the file is a core module, expected a component: `ringfence build` makes one of it")]
+    CoreModule,
+    /// Our contract in another version.
+    #[error(
+        "the component speaks version {found} of the contract, this ringfence speaks {}: \
+         build it with a matching SDK, or use a matching ringfence",
+        ringfence_wit::VERSION
+    )]
+    OtherContract {
+        /// Its version.
+        found: String,
+    },
+    /// Not our contract.
+    #[error("the component does not export `{}`, so it has no tools: build it with the SDK", ringfence_wit::GUEST_INTERFACE)]
+    NoContract,
+    /// No manifest.
+    #[error("the component has no manifest: build it with `ringfence build`, which puts one in")]
+    NoManifest,
+    /// There is a manifest already.
+    #[error("the component has a manifest already: say that it is to be replaced, or start from the component without it")]
+    HasManifest,
+    /// More than one manifest.
+    #[error("the component has {count} manifests, so nobody can tell which one holds: build it again")]
+    SeveralManifests {
+        /// How many.
+        count: usize,
+    },
+    /// A manifest in a module or component inside.
+    #[error("a part inside the component has a manifest of its own: remove it there, only the whole may have one")]
+    NestedManifest,
+}
+
+impl ComponentError {
+    /// The stable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Empty => "component.empty",
+            Self::TooLarge { .. } => "component.too_large",
+            Self::NotWasm => "component.not_wasm",
+            Self::Invalid(_) => "component.invalid",
+            Self::CoreModule => "component.core_module",
+            Self::OtherContract { .. } => "component.other_contract",
+            Self::NoContract => "component.no_contract",
+            Self::NoManifest => "manifest.missing",
+            Self::HasManifest => "manifest.present",
+            Self::SeveralManifests { .. } => "manifest.several",
+            Self::NestedManifest => "manifest.nested",
+        }
+    }
+}
+
+impl<'a> Component<'a> {
+    /// Takes `bytes` apart. Whether they speak our contract is left to [`Component::check_contract`], so that any
+    /// component can be looked at.
+    ///
+    /// # Errors
+    /// When they are not a valid component with at most one manifest.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, ComponentError> {
+        check_kind(bytes)?;
+        Validator::new().validate_all(bytes)?;
+        let (imports, exports) = surface(bytes)?;
+        Ok(Self { imports, exports, manifest: section::find(bytes)? })
+    }
+
+    /// Checks that the component speaks the contract, in our version.
+    ///
+    /// # Errors
+    /// [`ComponentError::OtherContract`] or [`ComponentError::NoContract`].
+    pub fn check_contract(&self) -> Result<(), ComponentError> {
+        let ours = |name: &&String| name.starts_with(ringfence_wit::PACKAGE) && name[ringfence_wit::PACKAGE.len()..].starts_with('/');
+        for name in self.exports.iter().chain(&self.imports).filter(ours) {
+            let version = name.rsplit_once('@').map_or("none", |(_, version)| version);
+            if version != ringfence_wit::VERSION {
+                return Err(ComponentError::OtherContract { found: version.to_owned() });
+            }
+        }
+        let speaks = self.exports.iter().any(|name| name == ringfence_wit::GUEST_INTERFACE);
+        if speaks { Ok(()) } else { Err(ComponentError::NoContract) }
+    }
+
+    /// The manifest as it stands in the component.
+    ///
+    /// # Errors
+    /// [`ComponentError::NoManifest`].
+    pub fn manifest_bytes(&self) -> Result<&'a [u8], ComponentError> {
+        self.manifest.ok_or(ComponentError::NoManifest)
+    }
+
+    /// The manifest, checked; `None` when there is none.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn manifest(&self) -> Result<Option<Manifest>, ManifestError> {
+        self.manifest.map(Manifest::parse).transpose()
+    }
+}
+
+/// Tells the files apart that are not components at all.
+fn check_kind(bytes: &[u8]) -> Result<(), ComponentError> {
+    if bytes.is_empty() {
+        Err(ComponentError::Empty)
+    } else if bytes.len() > MAX_BYTES {
+        Err(ComponentError::TooLarge { size: bytes.len() })
+    } else if !bytes.starts_with(b"\0asm") {
+        Err(ComponentError::NotWasm)
+    } else if Parser::is_core_wasm(bytes) {
+        Err(ComponentError::CoreModule)
+    } else {
+        Ok(())
+    }
+}
+
+/// The names of imports and exports of the component itself, not of what is inside it.
+fn surface(bytes: &[u8]) -> Result<(Vec<String>, Vec<String>), ComponentError> {
+    let (mut imports, mut exports) = (Vec::new(), Vec::new());
+    let mut depth = 0_usize;
+    for payload in Parser::new(0).parse_all(bytes) {
+        match payload? {
+            Payload::ModuleSection { .. } | Payload::ComponentSection { .. } => depth += 1,
+            Payload::End(_) => depth = depth.saturating_sub(1),
+            Payload::ComponentImportSection(reader) if depth == 0 => {
+                for import in reader {
+                    imports.push(import?.name.full_name().into_owned());
+                }
+            }
+            Payload::ComponentExportSection(reader) if depth == 0 => {
+                for export in reader {
+                    exports.push(export?.name.full_name().into_owned());
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok((imports, exports))
+}

@@ -1,0 +1,40 @@
+//! A tool as a file: what is in it, who signed it, whether it may come in, and how it gets there.
+//!
+//! A package is one component. Its [`Manifest`] stands in a [custom section](section) of it, so the minisign
+//! [`Signature`] beside the file covers code and manifest together. The [`TrustStore`] says whose signatures count for
+//! which names. The [`Installer`] takes a package in, in steps that cannot be taken in another order: a [`Plan`] is
+//! verified, a [`Checked`] one was also compiled and asked for its tools, and only that can be committed.
+//!
+//! Nothing of a package is parsed before its signature was verified, except where the operator asked for an unsigned
+//! one. No guest code runs here: compiling and asking is a [`Compiler`]'s work.
+
+pub mod author;
+pub mod compiled;
+mod compiler;
+pub mod component;
+pub mod difference;
+mod error;
+pub mod install;
+mod installed;
+pub mod key;
+pub mod manifest;
+mod package_file;
+mod pinning;
+pub mod section;
+pub mod signature;
+pub mod signing;
+pub mod trust;
+
+pub use author::PackageInfo;
+pub use compiled::CompiledCache;
+pub use compiler::{CompileError, Compiler};
+pub use component::{Component, ComponentError};
+pub use error::PackageError;
+pub use install::{Checked, InstallOptions, Installer, Plan};
+pub use installed::{Broken, Installed, Inventory};
+pub use key::{KeyError, KeyId, PublicKey, Signer};
+pub use manifest::{Manifest, ManifestError};
+pub use package_file::PackageFile;
+pub use signature::{Signature, SignatureError};
+pub use signing::{SecretKey, SigningError};
+pub use trust::{SourcePattern, TrustError, TrustStore, TrustedKey};

@@ -1,0 +1,121 @@
+//! Making keys and signatures, for authors.
+
+use std::fmt;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use fs_err::os::unix::fs::OpenOptionsExt as _;
+use minisign::{KeyPair, PError, SecretKeyBox};
+use ringfence_core::Secret;
+use ringfence_store::unix_milliseconds;
+use thiserror::Error;
+
+use crate::key::{KeyError, PublicKey};
+
+/// A key that packages are signed with. Its `Debug` form hides it.
+pub struct SecretKey(minisign::SecretKey);
+
+/// Why a key or a signature could not be made.
+#[derive(Debug, Error)]
+pub enum SigningError {
+    /// There is a file of that name.
+    #[error("{} is there already: choose another name, a lost key cannot be made again", .0.display())]
+    Exists(PathBuf),
+    /// The secret key cannot be read.
+    #[error("{} is not a secret key of minisign: give the `.key` file that `ringfence key generate` made", .0.display())]
+    NotSecretKey(PathBuf),
+    /// The secret key is encrypted.
+    #[error("{} is encrypted: give its password", .0.display())]
+    PasswordNeeded(PathBuf),
+    /// The password does not open it.
+    #[error("{} cannot be opened with this password: try again", .0.display())]
+    WrongPassword(PathBuf),
+    /// The comment would not be what was meant.
+    #[error("{0:?} has a control character, so it cannot stand in a trusted comment: rename the file")]
+    FileName(String),
+    /// The library failed.
+    #[error("minisign failed: {0}")]
+    Minisign(#[from] PError),
+    /// The public half of a new key cannot be read back.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// A file operation failed; the cause names the file.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+/// Makes a key, writes its halves to `NAME.key` (for the owner only) and `NAME.pub` in `folder`, and returns the public
+/// one. Without a `password` the secret half is not encrypted: whoever reads the file can sign.
+///
+/// # Errors
+/// [`SigningError::Exists`]: no key is ever overwritten.
+pub fn generate(folder: &Path, name: &str, password: Option<&Secret>) -> Result<PublicKey, SigningError> {
+    let pair = match password {
+        Some(password) => KeyPair::generate_encrypted_keypair(Some(password.expose().to_owned()))?,
+        None => KeyPair::generate_unencrypted_keypair()?,
+    };
+    let paths = [format!("{name}.key"), format!("{name}.pub")].map(|file| folder.join(file));
+    if let Some(there) = paths.iter().find(|path| path.exists()) {
+        return Err(SigningError::Exists(there.clone()));
+    }
+    let public = PublicKey::parse(&pair.pk.to_box()?.into_string())?;
+    let comment = format!("ringfence secret key {}", public.id());
+    create(&paths[0], 0o600, &pair.sk.to_box(Some(&comment))?.to_bytes())?;
+    create(&paths[1], 0o644, &pair.pk.to_box()?.to_bytes())?;
+    Ok(public)
+}
+
+impl SecretKey {
+    /// Reads a `.key` file, ours or stock minisign's.
+    ///
+    /// # Errors
+    /// [`SigningError::PasswordNeeded`] when the key is encrypted and there is no `password`.
+    pub fn read(path: &Path, password: Option<&Secret>) -> Result<Self, SigningError> {
+        let text = fs_err::read_to_string(path)?;
+        let encrypted = is_encrypted(&text);
+        let key = SecretKeyBox::from(text);
+        if !encrypted {
+            let key = key.into_unencrypted_secret_key();
+            return key.map(Self).map_err(|_| SigningError::NotSecretKey(path.to_owned()));
+        }
+        let password = password.ok_or_else(|| SigningError::PasswordNeeded(path.to_owned()))?;
+        let key = key.into_secret_key(Some(password.expose().to_owned()));
+        key.map(Self).map_err(|_| SigningError::WrongPassword(path.to_owned()))
+    }
+
+    /// Signs `package`. The trusted comment names when, the file and the version, so that a signature cannot be passed
+    /// off as that of another file without anybody being able to see it.
+    ///
+    /// # Errors
+    /// [`SigningError::FileName`] when the name cannot stand in a comment.
+    pub fn sign(&self, package: &[u8], file_name: &str, version: &str) -> Result<String, SigningError> {
+        if file_name.chars().chain(version.chars()).any(char::is_control) {
+            return Err(SigningError::FileName(file_name.to_owned()));
+        }
+        let seconds = unix_milliseconds() / 1000;
+        let trusted = format!("timestamp:{seconds}\tfile:{file_name}\thashed\tversion:{version}");
+        let signed = minisign::sign(None, &self.0, package, Some(&trusted), Some("signature by ringfence"))?;
+        Ok(signed.into_string())
+    }
+}
+
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretKey(…)")
+    }
+}
+
+/// Writes a file that must not be there yet.
+fn create(path: &Path, mode: u32, contents: &[u8]) -> io::Result<()> {
+    let mut file = fs_err::OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
+    file.write_all(contents)?;
+    file.sync_all()
+}
+
+/// Whether the second line begins with the mark of Ed25519 and that of scrypt.
+fn is_encrypted(text: &str) -> bool {
+    let key = text.lines().nth(1).and_then(|line| STANDARD.decode(line).ok());
+    key.is_some_and(|key| key.starts_with(b"EdSc"))
+}

@@ -1,0 +1,229 @@
+//! Whose signatures count, and for which names.
+
+use std::fmt;
+use std::str::FromStr;
+
+use ringfence_core::SourceName;
+use ringfence_store::{Database, Revocation, StoreError, TrustedKeyRow, unix_milliseconds};
+use thiserror::Error;
+
+use crate::key::{KeyError, KeyId, PublicKey};
+
+/// A name, the beginning of a name followed by `*`, or `*` for all names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourcePattern(String);
+
+/// A publisher's key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TrustedKey {
+    /// The key.
+    pub key: PublicKey,
+    /// What the operator calls its owner.
+    pub publisher: String,
+    /// The names of the packages that it may sign. None at all when it is empty.
+    pub sources: Vec<SourcePattern>,
+    /// Milliseconds since the Unix epoch.
+    pub added_at: u64,
+    /// Since when and why it does not count any more.
+    pub revoked: Option<Revocation>,
+}
+
+/// Why a key does not count.
+#[derive(Debug, Error)]
+pub enum TrustError {
+    /// Nobody said that it counts.
+    #[error(
+        "key {0} is not trusted: if it is the publisher's, add it with \
+         `ringfence trust add FILE.pub --publisher NAME --sign PACKAGE`"
+    )]
+    Unknown(KeyId),
+    /// The operator revoked it.
+    #[error("key {id} of {publisher} was revoked ({reason}): get a package that is signed with the publisher's new key")]
+    Revoked {
+        /// The key.
+        id: KeyId,
+        /// Its owner.
+        publisher: String,
+        /// Why.
+        reason: String,
+    },
+    /// It counts for other names.
+    #[error(
+        "key {id} of {publisher} may not sign `{source_name}`, only {allowed}: choose such a name with `--as NAME`, \
+         or allow this one with `ringfence trust add`"
+    )]
+    NotAllowed {
+        /// The key.
+        id: KeyId,
+        /// Its owner.
+        publisher: String,
+        /// The name.
+        source_name: SourceName,
+        /// What it may sign.
+        allowed: String,
+    },
+    /// A revoked key cannot be trusted again.
+    #[error("key {0} was revoked and stays so: let the publisher make a new one")]
+    StaysRevoked(KeyId),
+    /// Another key has the same id.
+    #[error("another key has the id {0} already: one of them is a forgery; compare both with what the publisher says")]
+    IdTaken(KeyId),
+    /// There is no such key to revoke.
+    #[error("there is no key {0} to revoke: `ringfence trust list` shows those that there are")]
+    NoSuchKey(KeyId),
+    /// Not a pattern.
+    #[error("`{0}` is neither a name of a-z, 0-9 and -, nor the beginning of one followed by *")]
+    Pattern(String),
+    /// A recorded key cannot be read.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The state cannot be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl TrustError {
+    /// The stable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Unknown(_) => "trust.unknown_key",
+            Self::Revoked { .. } => "trust.revoked_key",
+            Self::NotAllowed { .. } => "trust.name_not_allowed",
+            Self::StaysRevoked(_) => "trust.stays_revoked",
+            Self::IdTaken(_) => "trust.id_taken",
+            Self::NoSuchKey(_) => "trust.no_such_key",
+            Self::Pattern(_) => "trust.pattern",
+            Self::Key(error) => error.code(),
+            Self::Store(error) => error.code(),
+        }
+    }
+}
+
+/// The keys that the operator trusts.
+pub struct TrustStore<'a> {
+    database: &'a Database,
+}
+
+impl<'a> TrustStore<'a> {
+    /// The keys in `database`.
+    pub fn new(database: &'a Database) -> Self {
+        Self { database }
+    }
+
+    /// Trusts `key` for `sources`. A key that is trusted already is trusted for these instead.
+    ///
+    /// # Errors
+    /// [`TrustError::StaysRevoked`] for a revoked key; [`TrustError::IdTaken`] when another key has its id.
+    pub fn add(&self, key: &PublicKey, publisher: &str, sources: &[SourcePattern]) -> Result<TrustedKey, TrustError> {
+        let before = self.get(key.id())?;
+        let added_at = match &before {
+            Some(before) if before.key.as_base64() != key.as_base64() => return Err(TrustError::IdTaken(key.id())),
+            Some(TrustedKey { revoked: Some(_), .. }) => return Err(TrustError::StaysRevoked(key.id())),
+            Some(before) => before.added_at,
+            None => unix_milliseconds(),
+        };
+        let (publisher, sources) = (publisher.to_owned(), sources.to_owned());
+        let trusted = TrustedKey { key: key.clone(), publisher, sources, added_at, revoked: None };
+        self.database.put_trusted_key(&trusted.to_row())?;
+        Ok(trusted)
+    }
+
+    /// All keys, in the order in which they were added.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub fn list(&self) -> Result<Vec<TrustedKey>, TrustError> {
+        self.database.trusted_keys()?.into_iter().map(TrustedKey::from_row).collect()
+    }
+
+    /// Revokes a key for good: nothing that it signed is installed or runs any more. Revoking it once more changes
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`TrustError::NoSuchKey`].
+    pub fn revoke(&self, id: KeyId, reason: &str) -> Result<TrustedKey, TrustError> {
+        let mut key = self.get(id)?.ok_or(TrustError::NoSuchKey(id))?;
+        if key.revoked.is_none() {
+            key.revoked = Some(Revocation { at: unix_milliseconds(), reason: reason.to_owned() });
+            self.database.put_trusted_key(&key.to_row())?;
+        }
+        Ok(key)
+    }
+
+    /// The key called `id`, if its signatures count now.
+    ///
+    /// # Errors
+    /// [`TrustError::Unknown`] or [`TrustError::Revoked`].
+    pub fn key(&self, id: KeyId) -> Result<TrustedKey, TrustError> {
+        let key = self.get(id)?.ok_or(TrustError::Unknown(id))?;
+        let Some(Revocation { reason, .. }) = &key.revoked else { return Ok(key) };
+        Err(TrustError::Revoked { id, publisher: key.publisher.clone(), reason: reason.clone() })
+    }
+
+    /// The key called `id`, whatever it counts for.
+    fn get(&self, id: KeyId) -> Result<Option<TrustedKey>, TrustError> {
+        self.database.trusted_key(&id.to_string())?.map(TrustedKey::from_row).transpose()
+    }
+}
+
+impl TrustedKey {
+    /// Checks that it may sign the package that is installed as `source`.
+    ///
+    /// # Errors
+    /// [`TrustError::NotAllowed`].
+    pub fn may_sign(&self, source: &SourceName) -> Result<(), TrustError> {
+        if self.sources.iter().any(|pattern| pattern.matches(source)) {
+            return Ok(());
+        }
+        let allowed: Vec<String> = self.sources.iter().map(|pattern| format!("`{pattern}`")).collect();
+        Err(TrustError::NotAllowed {
+            id: self.key.id(),
+            publisher: self.publisher.clone(),
+            source_name: source.clone(),
+            allowed: if allowed.is_empty() { "nothing".into() } else { allowed.join(", ") },
+        })
+    }
+
+    fn to_row(&self) -> TrustedKeyRow {
+        TrustedKeyRow {
+            key_id: self.key.id().to_string(),
+            public_key: self.key.as_base64().to_owned(),
+            publisher: self.publisher.clone(),
+            sources: self.sources.iter().map(ToString::to_string).collect(),
+            added_at: self.added_at,
+            revoked: self.revoked.clone(),
+        }
+    }
+
+    fn from_row(row: TrustedKeyRow) -> Result<Self, TrustError> {
+        let sources = row.sources.iter().map(|pattern| pattern.parse()).collect::<Result<_, _>>()?;
+        let key = PublicKey::parse(&row.public_key)?;
+        Ok(Self { key, publisher: row.publisher, sources, added_at: row.added_at, revoked: row.revoked })
+    }
+}
+
+impl SourcePattern {
+    /// Whether `source` is such a name.
+    pub fn matches(&self, source: &SourceName) -> bool {
+        match self.0.strip_suffix('*') {
+            Some(beginning) => source.as_str().starts_with(beginning),
+            None => source.as_str() == self.0,
+        }
+    }
+}
+
+impl FromStr for SourcePattern {
+    type Err = TrustError;
+
+    fn from_str(text: &str) -> Result<Self, TrustError> {
+        let name = text.strip_suffix('*').unwrap_or(text);
+        let good = text == "*" || SourceName::try_from(name.to_owned()).is_ok();
+        if good { Ok(Self(text.to_owned())) } else { Err(TrustError::Pattern(text.to_owned())) }
+    }
+}
+
+impl fmt::Display for SourcePattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
