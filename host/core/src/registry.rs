@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::{Arc, OnceLock, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use jsonschema::Validator;
 use serde_json::Value;
@@ -37,10 +37,11 @@ pub(crate) struct Validators {
 pub struct Registry {
     operator: OperatorLimits,
     tools: RwLock<Arc<Tools>>,
+    replacing: Mutex<()>,
     changes: watch::Sender<u64>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Tools {
     by_wire_name: BTreeMap<String, Arc<Registered>>,
     sources: HashMap<SourceName, Vec<String>>,
@@ -146,7 +147,7 @@ impl Validators {
 impl Registry {
     /// An empty registry, in which `operator` narrows what tools ask for.
     pub fn new(operator: OperatorLimits) -> Self {
-        Self { operator, tools: RwLock::default(), changes: watch::Sender::new(0) }
+        Self { operator, tools: RwLock::default(), replacing: Mutex::default(), changes: watch::Sender::new(0) }
     }
 
     /// Takes all tools of `source`, in place of those that it offered before. All of them or none.
@@ -157,15 +158,31 @@ impl Registry {
         self.replace(source.name(), source.tools())
     }
 
+    /// Whether [`put`](Self::put) would take `source`.
+    ///
+    /// # Errors
+    /// When one of its tools cannot be registered.
+    pub fn check(&self, source: &dyn ToolSource) -> Result<(), RegistryError> {
+        self.with(source.name(), source.tools()).map(drop)
+    }
+
     /// Forgets all tools of `source`.
     pub fn remove(&self, source: &SourceName) {
         self.replace(source, Vec::new()).unwrap_or_else(|_| unreachable!("no tool, so none can be refused"));
     }
 
     fn replace(&self, source: &SourceName, offered: Vec<Offered>) -> Result<(), RegistryError> {
+        let _one_at_a_time = self.replacing.lock().unwrap_or_else(PoisonError::into_inner);
+        let tools = Arc::new(self.with(source, offered)?);
+        *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
+        self.changes.send_modify(|version| *version += 1);
+        Ok(())
+    }
+
+    /// The tools as they would be if `source` had those that are `offered`.
+    fn with(&self, source: &SourceName, offered: Vec<Offered>) -> Result<Tools, RegistryError> {
         let fresh = offered.into_iter().map(|tool| self.register(source, tool)).collect::<Result<Vec<_>, _>>()?;
-        let mut slot = self.tools.write().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let mut tools = Tools { by_wire_name: slot.by_wire_name.clone(), sources: slot.sources.clone() };
+        let mut tools = Tools::clone(&self.snapshot());
         for old in tools.sources.remove(source).unwrap_or_default() {
             tools.by_wire_name.remove(&old);
         }
@@ -178,9 +195,7 @@ impl Registry {
             }
         }
         tools.sources.insert(source.clone(), names);
-        *slot = Arc::new(tools);
-        self.changes.send_modify(|version| *version += 1);
-        Ok(())
+        Ok(tools)
     }
 
     fn register(&self, source: &SourceName, offered: Offered) -> Result<Registered, RegistryError> {
@@ -220,7 +235,7 @@ impl Registry {
     }
 
     fn snapshot(&self) -> Arc<Tools> {
-        self.tools.read().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+        self.tools.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

@@ -141,7 +141,7 @@ impl Builder {
         registry.put(&NativeTools::new(self.native))?;
         let packages = Packages::open(store.clone(), engine.clone(), concurrency.clone(), registry.clone())?;
         for embedded in self.embedded {
-            registry.put(&embedded.source(&engine, &packages, &concurrency).await?)?;
+            registry.put(&embedded.source(&engine, &concurrency).await?)?;
         }
 
         let rate = RateGate::new(config.rate_rules()?, RateClock::system(), TABLE_SIZE);
@@ -154,16 +154,11 @@ impl Builder {
 }
 
 impl Embedded {
-    async fn source(
-        self,
-        engine: &Engine,
-        packages: &Packages,
-        concurrency: &Arc<Concurrency>,
-    ) -> Result<WasmSource, BuildError> {
+    async fn source(self, engine: &Engine, concurrency: &Arc<Concurrency>) -> Result<WasmSource, BuildError> {
         let source = SourceName::try_from(self.name.clone())?;
         let wrong = |problem| BuildError::Embedded { name: self.name.clone(), problem };
         let digest = Digest::of(&self.component);
-        let code = packages.compiled(digest, &self.component).await.map_err(|error| wrong(error.into()))?;
+        let code = engine.compile(&self.component).map_err(|error| wrong(error.into()))?;
         let limits = Limits::effective(&self.grant, &LimitSet::default());
         let specs = ringfence_source_wasm::definitions(engine, &code, &limits).await.map_err(wrong)?;
         let component = Arc::new(GuestComponent::new(engine.clone(), Box::new(InMemory(code))));
@@ -172,7 +167,7 @@ impl Embedded {
     }
 }
 
-/// Compiled code that this process has just compiled, or whose seal it has just checked.
+/// Code that this process has just compiled.
 struct InMemory(Vec<u8>);
 
 #[async_trait::async_trait]

@@ -82,13 +82,13 @@ pub struct InstallRequest {
     /// The source name; without it, the one that the manifest proposes.
     pub name: Option<String>,
     /// Take a package that nobody signed.
-    pub unsigned: bool,
+    pub allow_unsigned: bool,
     /// Believe what the tools say of their effects.
     pub accept_effects: bool,
     /// Take an older version than was once installed.
     pub allow_downgrade: bool,
-    /// Take a package of another signer than before.
-    pub accept_new_signer: bool,
+    /// Take a package of this signer, although the one before was another's.
+    pub accept_signer: Option<String>,
 }
 
 /// How many events may wait for whoever asked. Further ones are dropped: a tool cannot fill the host with its progress.

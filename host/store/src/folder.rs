@@ -13,6 +13,9 @@ use rustix::io::Errno;
 use crate::atomic_file::TEMPORARY_PREFIX;
 use crate::error::StoreError;
 
+/// The name of the socket in a state folder, for those who do not own it.
+pub const SOCKET: &str = "socket";
+
 /// A state folder, locked. The lock lasts as long as this value and dies with the process, however that ends.
 #[derive(Debug)]
 pub struct StateFolder {
@@ -69,7 +72,7 @@ impl StateFolder {
 
     /// The Unix socket over which other processes speak to the owner.
     pub fn socket(&self) -> PathBuf {
-        self.root.join("socket")
+        self.root.join(SOCKET)
     }
 }
 

@@ -25,7 +25,7 @@ pub use audit::{AuditFile, Durability};
 pub use database::Database;
 pub use digest::{Digest, DigestError, from_hex, to_hex};
 pub use error::StoreError;
-pub use folder::StateFolder;
+pub use folder::{SOCKET, StateFolder};
 pub use host_key::HostKey;
 pub use installed::{InstalledRow, Signed};
 pub use pins::Pin;

@@ -5,4 +5,5 @@
 mod command;
 pub mod compile;
 pub mod componentize;
+pub mod package;
 pub mod toolchain;

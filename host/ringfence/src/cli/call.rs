@@ -54,7 +54,7 @@ impl Call {
         let request = Request::Call { tool: self.tool, params, caller: self.who.into() };
         let Reply::Called(called) = session.ask(request).await? else { anyhow::bail!("the host misunderstood") };
         let output = called?;
-        session.answer(&output, text)?;
+        session.answer(&output, shown)?;
         if self.usage {
             anstream::eprintln!("{}", used(&output));
         }
@@ -78,9 +78,10 @@ fn parse(text: &str) -> anyhow::Result<Value> {
     })
 }
 
-fn text(output: &ToolOutput) -> String {
-    let shown = output.user_content.as_ref().unwrap_or(&output.content);
-    shown.iter().map(content).collect::<Vec<_>>().join("\n")
+/// What a person sees of an output.
+pub(super) fn shown(output: &ToolOutput) -> String {
+    let contents = output.user_content.as_ref().unwrap_or(&output.content);
+    contents.iter().map(content).collect::<Vec<_>>().join("\n")
 }
 
 fn content(content: &Content) -> String {

@@ -10,7 +10,7 @@ use crate::request::{InstallReport, InstallRequest, Reply, Request};
 
 /// Install a signed tool, or update it. The signature stands beside the file: weather.wasm.minisig.
 #[derive(Args)]
-#[command(after_help = "Next: `ringfence trust add KEY.pub --publisher NAME --name SOURCE` trusts whoever signed it.")]
+#[command(after_help = "Next: `ringfence trust add KEY.pub --publisher NAME --sign SOURCE` trusts whoever signed it.")]
 pub(super) struct Install {
     /// The component.
     file: PathBuf,
@@ -19,16 +19,16 @@ pub(super) struct Install {
     name: Option<String>,
     /// Take a package that nobody signed. It stays marked.
     #[arg(long)]
-    unsigned: bool,
+    allow_unsigned: bool,
     /// Believe what its tools say of their effects (that they only read, for example).
     #[arg(long)]
     accept_effects: bool,
     /// Take an older version than was once installed.
     #[arg(long)]
     allow_downgrade: bool,
-    /// Take a package that another key signed than the one before.
-    #[arg(long)]
-    accept_new_signer: bool,
+    /// Take a package of this signer (a key's id, or `unsigned`), although the one before was another's.
+    #[arg(long, value_name = "KEY")]
+    accept_signer: Option<String>,
 }
 
 impl Install {
@@ -38,10 +38,10 @@ impl Install {
         let request = InstallRequest {
             file,
             name: self.name,
-            unsigned: self.unsigned,
+            allow_unsigned: self.allow_unsigned,
             accept_effects: self.accept_effects,
             allow_downgrade: self.allow_downgrade,
-            accept_new_signer: self.accept_new_signer,
+            accept_signer: self.accept_signer,
         };
         let Reply::Installed(report) = session.ask(Request::Install(request)).await? else {
             anyhow::bail!("the host misunderstood")

@@ -9,6 +9,9 @@ use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
+use ringfence_core::Secret;
+
+use super::exit::UsageError;
 use crate::config::Home;
 use crate::door::Door;
 use crate::request::{EVENT_QUEUE, Event, Reply, Request};
@@ -98,4 +101,26 @@ async fn show_events(mut incoming: mpsc::Receiver<Event>, spinner: &ProgressBar)
     }
     // Asked further, a select would turn in circles.
     std::future::pending::<()>().await;
+}
+
+/// Asks for a password without showing it; where there is no terminal, takes a line of standard input.
+pub(super) fn password(prompt: &str) -> anyhow::Result<Secret> {
+    if std::io::stdin().is_terminal() {
+        return Ok(Secret::new(rpassword::prompt_password(prompt)?));
+    }
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line)?;
+    Ok(Secret::new(line.trim_end_matches(['\r', '\n']).to_owned()))
+}
+
+/// Asks for a new password, twice where somebody types it.
+pub(super) fn new_password() -> anyhow::Result<Secret> {
+    let first = password("Password for the secret key: ")?;
+    if first.expose().is_empty() {
+        return Err(UsageError("the password is empty; say --no-password if you want none".into()).into());
+    }
+    if std::io::stdin().is_terminal() && password("The same again: ")?.expose() != first.expose() {
+        return Err(UsageError("the two passwords differ".into()).into());
+    }
+    Ok(first)
 }

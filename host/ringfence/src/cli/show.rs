@@ -5,7 +5,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 /// A table without lines, as wide as the terminal.
 pub(super) fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
     let mut table = Table::new();
-    table.load_preset(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_header(head);
+    table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_header(head);
     for row in rows {
         table.add_row(row);
     }

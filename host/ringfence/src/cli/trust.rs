@@ -24,7 +24,7 @@ enum TrustCommand {
         #[arg(long, value_name = "NAME")]
         publisher: String,
         /// A source name that it may sign, exact or with `*` at the end; may be repeated.
-        #[arg(long = "name", value_name = "SOURCE", required = true)]
+        #[arg(long = "sign", value_name = "SOURCE", required = true)]
         names: Vec<String>,
     },
     /// List the keys.
@@ -76,7 +76,7 @@ fn added(keys: &[KeyEntry]) -> String {
 
 fn list(keys: &[KeyEntry]) -> String {
     if keys.is_empty() {
-        return "No key is trusted. Next: `ringfence trust add KEY.pub --publisher NAME --name SOURCE`.".into();
+        return "No key is trusted. Next: `ringfence trust add KEY.pub --publisher NAME --sign SOURCE`.".into();
     }
     let rows = keys.iter().map(|key| {
         let state = key.revoked.as_ref().map_or_else(|| "trusted".into(), |why| format!("revoked: {why}"));

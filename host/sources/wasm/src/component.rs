@@ -69,7 +69,7 @@ impl GuestComponent {
 }
 
 impl Loaded {
-    fn new(engine: &Engine, compiled: &[u8]) -> Result<Self, CodeError> {
+    pub(crate) fn new(engine: &Engine, compiled: &[u8]) -> Result<Self, CodeError> {
         let component = load(engine, compiled)?;
         let linker = linker(engine).map_err(CodeError::Compile)?;
         let pre = linker.instantiate_pre(&component).and_then(ToolPre::new).map_err(missing_import)?;

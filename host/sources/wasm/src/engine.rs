@@ -8,6 +8,8 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
+use crate::component::CodeError;
+
 /// How often a running guest lets others run, in units of fuel: some tens of microseconds. Shorter costs throughput,
 /// longer costs its neighbours latency.
 pub(crate) const YIELD_EVERY: u64 = 50_000;
@@ -143,9 +145,9 @@ impl Engine {
     /// Compiles a component. Takes from a tenth of a second to half a minute of processor time.
     ///
     /// # Errors
-    /// When it is not a valid component, or does not fit into the pool.
-    pub fn compile(&self, component: &[u8]) -> Result<Vec<u8>, wasmtime::Error> {
-        self.inner.precompile_component(component)
+    /// [`CodeError::Compile`] when it is not a valid component, or does not fit into the pool.
+    pub fn compile(&self, component: &[u8]) -> Result<Vec<u8>, CodeError> {
+        self.inner.precompile_component(component).map_err(CodeError::Compile)
     }
 }
 

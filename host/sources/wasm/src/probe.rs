@@ -5,18 +5,16 @@ use std::time::Duration;
 use ringfence_core::error::ToolError;
 use ringfence_core::limit::{LimitKind, Limits};
 use ringfence_core::tool::ToolSpec;
+use ringfence_package::manifest::MAX_TOOLS;
 use thiserror::Error;
 use wasmtime::component::Linker;
 
 use crate::bindings::ToolPre;
-use crate::component::{CodeError, load};
+use crate::component::{CodeError, Loaded, load};
 use crate::engine::Engine;
 use crate::guest_log::GuestLog;
 use crate::state::GuestState;
 use crate::{convert, fault, instance};
-
-/// The most tools that one component may hold. Clients choke on more, and each of them costs memory for ever.
-pub const MAX_TOOLS: usize = 256;
 
 /// Why a component could not say which tools it holds.
 #[derive(Debug, Error)]
@@ -38,7 +36,8 @@ pub enum ProbeError {
     None,
 }
 
-/// Runs `definitions` of compiled code, under `limits`, with every import refused.
+/// Runs `definitions` of compiled code, under `limits`, with every import refused. Before that, makes sure that this host
+/// has everything that the code imports.
 ///
 /// # Errors
 /// When it does not say what it holds; see [`ProbeError`].
@@ -59,6 +58,7 @@ async fn run(
     compiled: &[u8],
     limits: &Limits,
 ) -> Result<Vec<crate::bindings::exports::ringfence::tool::guest::Definition>, ProbeError> {
+    Loaded::new(engine, compiled)?;
     let component = load(engine, compiled)?;
     let mut linker = Linker::new(&engine.inner);
     linker.define_unknown_imports_as_traps(&component).map_err(CodeError::Compile)?;

@@ -25,7 +25,8 @@ const VERSION: u32 = 1;
 
 const TABLES: &str = "
     CREATE TABLE event (
-        seq INTEGER PRIMARY KEY, time INTEGER NOT NULL, event TEXT NOT NULL, call TEXT, tool TEXT, outcome TEXT
+        seq INTEGER PRIMARY KEY, time INTEGER NOT NULL, event TEXT NOT NULL, call TEXT, tool TEXT, origin TEXT,
+        outcome TEXT
     ) STRICT;
     CREATE INDEX event_of_call ON event (call);
     CREATE TABLE followed (segment TEXT PRIMARY KEY, offset INTEGER NOT NULL) STRICT;";
@@ -43,6 +44,8 @@ pub struct IndexedEvent {
     pub call: Option<String>,
     /// Of which tool, where the event says so.
     pub tool: Option<String>,
+    /// How that tool came to be here, where the event says so; `unsigned` among others.
+    pub origin: Option<String>,
     /// How it ended, where it did.
     pub outcome: Option<String>,
 }
@@ -53,6 +56,7 @@ struct Searchable {
     event: String,
     call: Option<String>,
     tool: Option<String>,
+    origin: Option<String>,
     outcome: Option<String>,
 }
 
@@ -182,7 +186,7 @@ impl Index {
 
     fn recent(&self, limit: usize) -> rusqlite::Result<Vec<IndexedEvent>> {
         self.connection
-            .prepare_cached("SELECT seq, time, event, call, tool, outcome FROM event ORDER BY seq DESC LIMIT ?1")?
+            .prepare_cached("SELECT seq, time, event, call, tool, origin, outcome FROM event ORDER BY seq DESC LIMIT ?1")?
             .query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
                 Ok(IndexedEvent {
                     seq: row.get::<_, i64>(0)?.cast_unsigned(),
@@ -190,7 +194,8 @@ impl Index {
                     event: row.get(2)?,
                     call: row.get(3)?,
                     tool: row.get(4)?,
-                    outcome: row.get(5)?,
+                    origin: row.get(5)?,
+                    outcome: row.get(6)?,
                 })
             })?
             .collect()
@@ -202,13 +207,14 @@ fn insert(transaction: &Transaction<'_>, text: &[u8]) -> rusqlite::Result<()> {
     let Some(line) = Line::parse(text) else { return Ok(()) };
     let Ok(event) = serde_json::from_str::<Searchable>(line.event.get()) else { return Ok(()) };
     transaction
-        .prepare_cached("INSERT OR REPLACE INTO event (seq, time, event, call, tool, outcome) VALUES (?1,?2,?3,?4,?5,?6)")?
+        .prepare_cached("INSERT OR REPLACE INTO event VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?
         .execute(params![
             line.link.seq.cast_signed(),
             line.time.cast_signed(),
             event.event,
             event.call,
             event.tool,
+            event.origin,
             event.outcome
         ])
         .map(drop)

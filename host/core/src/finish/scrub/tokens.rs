@@ -1,0 +1,387 @@
+//! Credentials that their own form gives away, wherever they stand.
+
+use std::ops::{Range, RangeInclusive};
+use std::sync::LazyLock;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::{Map, Value};
+
+use super::spans::{Label, Span};
+
+/// A longer JWT header is not decoded but believed.
+const MAX_JWT_HEADER: usize = 8 << 10;
+
+/// A private key has at least this many bytes between its dashes; a mention of the dashes has fewer.
+const MIN_PRIVATE_KEY: usize = 40;
+
+/// A token that begins with letters of its issuer's choice.
+struct Token {
+    kind: &'static str,
+    prefix: &'static str,
+    body: fn(u8) -> bool,
+    /// How long the body is; a longer run of its characters is something else.
+    length: RangeInclusive<usize>,
+}
+
+/// A credential of a form of its own.
+struct Shape {
+    kind: &'static str,
+    /// What the search looks for.
+    anchor: &'static str,
+    /// The credential around the anchor at this place.
+    at: fn(&str, usize) -> Option<Range<usize>>,
+}
+
+const ANY: usize = usize::MAX;
+
+/// Of two prefixes that both fit, the longer one counts.
+const TOKENS: [Token; 33] = [
+    token("openai", "sk-", is_alnum, 20..=ANY),
+    token("openai", "sk-proj-", is_url_safe, 20..=ANY),
+    token("openai", "sk-svcacct-", is_url_safe, 20..=ANY),
+    token("openai", "sk-admin-", is_url_safe, 20..=ANY),
+    token("anthropic", "sk-ant-", is_url_safe, 16..=ANY),
+    token("openrouter", "sk-or-", is_url_safe, 16..=ANY),
+    token("groq", "gsk_", is_alnum, 20..=ANY),
+    token("aws", "AKIA", is_upper, 16..=16),
+    token("aws", "ASIA", is_upper, 16..=16),
+    token("github", "ghp_", is_alnum, 16..=ANY),
+    token("github", "gho_", is_alnum, 16..=ANY),
+    token("github", "ghu_", is_alnum, 16..=ANY),
+    token("github", "ghs_", is_alnum, 16..=ANY),
+    token("github", "ghr_", is_alnum, 16..=ANY),
+    token("github", "github_pat_", is_word, 22..=ANY),
+    token("gitlab", "glpat-", is_url_safe, 16..=ANY),
+    token("stripe", "sk_live_", is_alnum, 10..=ANY),
+    token("stripe", "sk_test_", is_alnum, 10..=ANY),
+    token("stripe", "rk_live_", is_alnum, 10..=ANY),
+    token("stripe", "rk_test_", is_alnum, 10..=ANY),
+    token("stripe", "whsec_", is_base64, 20..=ANY),
+    token("google", "AIza", is_url_safe, 35..=ANY),
+    token("slack", "xoxa-", is_url_safe, 10..=ANY),
+    token("slack", "xoxb-", is_url_safe, 10..=ANY),
+    token("slack", "xoxe-", is_url_safe, 10..=ANY),
+    token("slack", "xoxo-", is_url_safe, 10..=ANY),
+    token("slack", "xoxp-", is_url_safe, 10..=ANY),
+    token("slack", "xoxr-", is_url_safe, 10..=ANY),
+    token("slack", "xoxs-", is_url_safe, 10..=ANY),
+    token("slack", "xapp-", is_url_safe, 10..=ANY),
+    token("twilio", "SK", is_lower_hex, 32..=32),
+    token("npm", "npm_", is_alnum, 30..=ANY),
+    token("huggingface", "hf_", is_alnum, 30..=ANY),
+];
+
+const fn token(kind: &'static str, prefix: &'static str, body: fn(u8) -> bool, length: RangeInclusive<usize>) -> Token {
+    Token { kind, prefix, body, length }
+}
+
+const SHAPES: [Shape; 5] = [
+    Shape { kind: "jwt", anchor: "eyJ", at: jwt },
+    Shape { kind: "sendgrid", anchor: "SG.", at: sendgrid },
+    Shape { kind: "telegram", anchor: ":AA", at: telegram },
+    Shape { kind: "private_key", anchor: "-----BEGIN ", at: private_key },
+    Shape { kind: "url_password", anchor: "://", at: url_password },
+];
+
+/// Searches for all anchors at once. With at most 64 of them, and none under three bytes, that is a vectorised search
+/// that takes a fraction of a nanosecond a byte.
+struct Search {
+    automaton: AhoCorasick,
+    detectors: Vec<Detector>,
+}
+
+#[derive(Clone, Copy)]
+enum Detector {
+    Token(&'static Token),
+    Shape(&'static Shape),
+}
+
+static SEARCH: LazyLock<Search> = LazyLock::new(|| {
+    let tokens = TOKENS.iter().flat_map(|token| token.anchors().into_iter().map(|a| (a, Detector::Token(token))));
+    let shapes = SHAPES.iter().map(|shape| (shape.anchor.to_owned(), Detector::Shape(shape)));
+    let (anchors, detectors): (Vec<String>, Vec<Detector>) = tokens.chain(shapes).unzip();
+    let automaton = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(anchors);
+    Search { automaton: automaton.expect("few and short anchors"), detectors }
+});
+
+/// Adds all credentials in `text` that are known by their form.
+pub(super) fn find(text: &str, spans: &mut Vec<Span<'_>>) {
+    let mut covered = 0;
+    for anchor in SEARCH.automaton.find_iter(text) {
+        let start = anchor.start();
+        let (kind, found) = match SEARCH.detectors[anchor.pattern().as_usize()] {
+            // A token's own characters can hold its prefix: they are not looked at twice.
+            Detector::Token(_) if start < covered => continue,
+            Detector::Token(token) => (token.kind, token.at(text, start).inspect(|range| covered = range.end)),
+            Detector::Shape(shape) => (shape.kind, (shape.at)(text, start)),
+        };
+        spans.extend(found.map(|range| Span { range, label: Label::Kind(kind) }));
+    }
+}
+
+/// Whether `text` has something in it that could be part of a credential of a known form.
+pub(super) fn may_be_in(text: &str) -> bool {
+    SEARCH.automaton.is_match(text)
+}
+
+/// Whether a mark can name `kind`.
+pub(super) fn is_kind(kind: &str) -> bool {
+    TOKENS.iter().any(|token| token.kind == kind) || SHAPES.iter().any(|shape| shape.kind == kind)
+}
+
+impl Token {
+    /// What the search looks for: the prefix, or, where that is too short, every prefix and first character.
+    fn anchors(&self) -> Vec<String> {
+        if self.prefix.len() > 2 {
+            return vec![self.prefix.to_owned()];
+        }
+        (0..=u8::MAX).filter(|byte| (self.body)(*byte)).map(|b| format!("{}{}", self.prefix, char::from(b))).collect()
+    }
+
+    /// The token at `start`.
+    fn at(&self, text: &str, start: usize) -> Option<Range<usize>> {
+        let body = start + self.prefix.len();
+        let end = starts_word(text, start).then(|| run(text, body, self.body))?;
+        self.length.contains(&(end - body)).then_some(start..end)
+    }
+}
+
+/// `eyJ`, the beginning of a JWT: base64url of `{"`. The header has to decode to one.
+fn jwt(text: &str, start: usize) -> Option<Range<usize>> {
+    // Only the first `eyJ` of a run is looked at: else a text of nothing else would take quadratic time.
+    let inside_run = text.as_bytes()[..start].last().is_some_and(|byte| is_url_safe(*byte));
+    if inside_run && !follows_escape(text, start) {
+        return None;
+    }
+    let header = run(text, start, is_url_safe);
+    if !is_jwt_header(&text[start..header]) {
+        return None;
+    }
+    let mut end = header;
+    // Two more parts when signed, four more when encrypted.
+    for _ in 0..4 {
+        if text.as_bytes().get(end) != Some(&b'.') {
+            break;
+        }
+        end = run(text, end + 1, is_url_safe);
+    }
+    (end > header + 1).then_some(start..end)
+}
+
+fn is_jwt_header(part: &str) -> bool {
+    let decoded = || URL_SAFE_NO_PAD.decode(part).ok();
+    part.len() > MAX_JWT_HEADER
+        || decoded()
+            .and_then(|bytes| serde_json::from_slice::<Map<String, Value>>(&bytes).ok())
+            .is_some_and(|header| header.contains_key("alg"))
+}
+
+/// `SG.`, the beginning of a SendGrid key: two parts follow.
+fn sendgrid(text: &str, start: usize) -> Option<Range<usize>> {
+    let first = start + "SG.".len();
+    let dot = run(text, first, is_url_safe);
+    let fits = starts_word(text, start) && dot - first >= 16;
+    let end = text[dot..].starts_with('.').then(|| run(text, dot + 1, is_url_safe))?;
+    (fits && end - dot > 16).then_some(start..end)
+}
+
+/// `:AA`, the middle of a Telegram bot token: the bot's number stands before it.
+fn telegram(text: &str, colon: usize) -> Option<Range<usize>> {
+    let digits = text.as_bytes()[..colon].iter().rev().take(11).take_while(|byte| byte.is_ascii_digit()).count();
+    let start = colon - digits;
+    let end = run(text, colon + 1, is_url_safe);
+    let fits = (8..=10).contains(&digits) && end - colon > 33;
+    // In a URL of the Bot API the number follows the word `bot`.
+    (fits && (starts_word(text, start) || text[..start].ends_with("bot"))).then_some(start..end)
+}
+
+/// `-----BEGIN `: a private key block up to its end, or what is left of one that was cut off.
+fn private_key(text: &str, start: usize) -> Option<Range<usize>> {
+    const DASHES: &str = "-----";
+    let line = &text[start..text.floor_char_boundary(start + 80)];
+    let label = line.strip_prefix("-----BEGIN ")?;
+    let label = &label[..label.find(DASHES)?];
+    let body = start + "-----BEGIN ".len() + label.len() + DASHES.len();
+    if !label.ends_with("PRIVATE KEY") && !label.ends_with("PRIVATE KEY BLOCK") {
+        return None;
+    }
+    let footer = format!("-----END {label}-----");
+    let end = match text[body..].find(DASHES) {
+        Some(length) if text[body + length..].starts_with(&footer) => body + length,
+        _ => run(text, body, |byte| is_base64(byte) || byte.is_ascii_whitespace() || byte == b'\\'),
+    };
+    let whole = end + if text[end..].starts_with(&footer) { footer.len() } else { 0 };
+    (end - body >= MIN_PRIVATE_KEY).then_some(start..whole)
+}
+
+/// `://`: the password in front of the host.
+fn url_password(text: &str, slashes: usize) -> Option<Range<usize>> {
+    let ends = |byte: u8| byte.is_ascii_whitespace() || b"/?#\"'`<>\\".contains(&byte);
+    let start = slashes + "://".len();
+    let authority = &text[start..run(text, start, |byte| !ends(byte))];
+    let (userinfo, _) = authority.rsplit_once('@')?;
+    let (user, password) = userinfo.split_once(':')?;
+    let filled_in = !password.is_empty() && !["{", "$", "[", "*", "%s", "%("].iter().any(|p| password.starts_with(p));
+    let start = start + user.len() + 1;
+    filled_in.then_some(start..start + password.len())
+}
+
+/// Whether a word begins at `at`.
+fn starts_word(text: &str, at: usize) -> bool {
+    let before = text.as_bytes()[..at].last();
+    !before.is_some_and(|byte| is_alnum(*byte)) || follows_escape(text, at)
+}
+
+/// Whether what stands before `at` is no letter but an escape: `\n`, `%3D`.
+fn follows_escape(text: &str, at: usize) -> bool {
+    match &text.as_bytes()[..at] {
+        [.., b'%', high, low] => high.is_ascii_hexdigit() && low.is_ascii_hexdigit(),
+        [.., b'\\', letter] => b"nrt".contains(letter),
+        _ => false,
+    }
+}
+
+/// Where the run of `body` that begins at `start` ends.
+pub(super) fn run(text: &str, start: usize, body: impl Fn(u8) -> bool) -> usize {
+    let rest = &text.as_bytes()[start..];
+    start + rest.iter().position(|byte| !body(*byte)).unwrap_or(rest.len())
+}
+
+fn is_alnum(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+}
+
+fn is_word(byte: u8) -> bool {
+    is_alnum(byte) || byte == b'_'
+}
+
+fn is_url_safe(byte: u8) -> bool {
+    is_word(byte) || byte == b'-'
+}
+
+fn is_base64(byte: u8) -> bool {
+    is_alnum(byte) || b"+/=".contains(&byte)
+}
+
+fn is_upper(byte: u8) -> bool {
+    byte.is_ascii_uppercase() || byte.is_ascii_digit()
+}
+
+fn is_lower_hex(byte: u8) -> bool {
+    byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is found in `text`, without what stands around it.
+    #[track_caller]
+    fn check(text: &str, expected: Option<(&str, &str)>) {
+        let mut spans = Vec::new();
+        find(text, &mut spans);
+        let found = spans.first().map(|span| (span.label, &text[span.range.clone()]));
+        assert_eq!(found, expected.map(|(kind, value)| (Label::Kind(tokens_kind(kind)), value)), "{text}");
+    }
+
+    fn tokens_kind(kind: &str) -> &'static str {
+        let kinds = TOKENS.iter().map(|token| token.kind).chain(SHAPES.iter().map(|shape| shape.kind));
+        kinds.into_iter().find(|known| *known == kind).unwrap()
+    }
+
+    #[test]
+    fn tokens_are_known_by_their_form() {
+        let letters = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0fGhIj1k2l3";
+        for (kind, token) in [
+            ("openai", format!("sk-{}", &letters[..20])),
+            ("openai", "sk-abcdefghijklmnopqrstuvwxyz".into()),
+            ("openai", format!("sk-proj-{}-{}_x", &letters[..20], &letters[..9])),
+            ("openai", format!("sk-svcacct-{letters}")),
+            ("openai", format!("sk-admin-{letters}")),
+            ("anthropic", format!("sk-ant-api03-{}-AA", &letters[..24])),
+            ("anthropic", format!("sk-ant-oat01-{letters}")),
+            ("openrouter", format!("sk-or-v1-{letters}")),
+            ("groq", format!("gsk_{letters}")),
+            ("aws", "AKIAIOSFODNN7EXAMPLE".into()),
+            ("aws", "ASIAIOSFODNN7EXAMPLE".into()),
+            ("github", format!("ghp_{}", &letters[..36])),
+            ("github", format!("gho_{}", &letters[..36])),
+            ("github", format!("ghu_{}", &letters[..36])),
+            ("github", format!("ghs_{}", &letters[..36])),
+            ("github", format!("ghr_{}", &letters[..36])),
+            ("github", format!("github_pat_{}_{letters}", &letters[..22])),
+            ("gitlab", format!("glpat-{}", &letters[..20])),
+            ("stripe", format!("sk_live_{}", &letters[..24])),
+            ("stripe", format!("rk_test_{}", &letters[..24])),
+            ("stripe", format!("whsec_{}", &letters[..32])),
+            ("google", format!("AIza{}", &letters[..35])),
+            ("slack", format!("xoxb-1234567890-{}", &letters[..24])),
+            ("slack", format!("xapp-1-A0123-{}", &letters[..24])),
+            ("twilio", "SK0123456789abcdef0123456789abcdef".into()),
+            ("sendgrid", format!("SG.{}.{letters}", &letters[..22])),
+            ("npm", format!("npm_{}", &letters[..36])),
+            ("huggingface", format!("hf_{}", &letters[..34])),
+            ("telegram", format!("123456789:AA{}", &letters[..33])),
+            ("jwt", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl".into()),
+            ("jwt", "eyJhbGciOiJkaXIiLCJlbmMiOiJBMTI4R0NNIn0..aXY.Y2lwaGVy.dGFn".into()),
+        ] {
+            for (before, after) in [("", ""), ("x='", "'"), ("(", ")"), ("\\n", "\\n"), ("%3D", "&"), ("ä", "ä")] {
+                check(&format!("{before}{token}{after}"), Some((kind, &token)));
+            }
+        }
+    }
+
+    #[test]
+    fn passwords_in_urls_and_private_keys_are_known_by_their_form() {
+        for (text, password) in [
+            ("https://user:pass@host/path", "pass"),
+            ("mongodb+srv://app:p%40ss@cluster0.example.net/db", "p%40ss"),
+            ("postgres://app:p@ss:word@localhost:5432/db", "p@ss:word"),
+            ("redis://:hunter2@10.0.0.1", "hunter2"),
+        ] {
+            check(text, Some(("url_password", password)));
+        }
+        for label in ["RSA PRIVATE KEY", "PRIVATE KEY", "OPENSSH PRIVATE KEY", "PGP PRIVATE KEY BLOCK"] {
+            let body = "MIIEpAIBAAKCAQEA1c7+9z5Pad7OejecsQ0bu3aumQ";
+            let block = format!("-----BEGIN {label}-----\nVersion: x\n{body}\n-----END {label}-----");
+            check(&format!("key: {block}\nrest"), Some(("private_key", &block)));
+            let cut = format!("-----BEGIN {label}-----\\n{body}");
+            check(&format!("{cut}\" rest"), Some(("private_key", &cut)));
+        }
+    }
+
+    #[test]
+    fn what_only_looks_alike_stays() {
+        for text in [
+            "task-abcdefghijklmnopqrstuvwxyz",
+            "sk-short",
+            "sk-fading-circle-container-element",
+            "AKIAIOSFODNN7EXAMPLEANDMORE",
+            "xAKIAIOSFODNN7EXAMPLE",
+            "SK0123456789abcdef0123456789abcdef0",
+            "DISK0123456789abcdef0123456789abcdef",
+            "ghp_short",
+            "pk_live_aB3dE6gH9jK2mN5pQ8sT1vW4",
+            "hf_hub_download and npm_config_registry",
+            "SG.Controllers.Something.Else.That.Is.Very.Long",
+            "12:30:AA",
+            "eyJub3QiOiJhIGp3dCJ9.eyJzdWIiOiIxIn0.x",
+            "eyJhbGciOiJIUzI1NiJ9",
+            "https://example.com/a@b:c and ssh://git@github.com",
+            "https://user:{password}@host, https://user:$PASS@host, https://user:<pass>@host",
+            "-----BEGIN CERTIFICATE-----\nMIIEpAIBAAKCAQEA1c7+9z5Pad7OejecsQ0bu3aumQ\n-----END CERTIFICATE-----",
+            "begin = \"-----BEGIN PRIVATE KEY-----\"\nend = \"-----END PRIVATE KEY-----\"",
+        ] {
+            check(text, None);
+        }
+    }
+
+    /// More of them, or shorter ones, make the search many times slower.
+    #[test]
+    fn anchors_are_few_and_not_too_short() {
+        assert!(SEARCH.detectors.len() <= 64, "{}", SEARCH.detectors.len());
+        assert!(SEARCH.automaton.min_pattern_len() >= 3);
+    }
+}

@@ -1,0 +1,121 @@
+//! From a project to a package: compiled, asked for its tools, with its manifest inside.
+
+use std::path::Path;
+
+use ringfence_core::limit::{LimitSet, Limits};
+use ringfence_core::schema_rules::{self, SchemaProblem};
+use ringfence_core::tool::ToolSpec;
+use ringfence_package::{Component, ComponentError, Manifest, ManifestError, PackageInfo, section};
+use ringfence_source_wasm::{Engine, EngineError, EngineSettings, ProbeError};
+use thiserror::Error;
+
+use super::compile::{self, CompileError};
+use super::componentize::{self, ComponentizeError};
+use super::toolchain::{NoToolchain, Toolchain};
+
+/// A package that was built.
+pub struct Package {
+    /// What the author says of it, and its tools.
+    pub manifest: Manifest,
+    /// The component with the manifest inside.
+    pub bytes: Vec<u8>,
+    /// The compiler that made it.
+    pub toolchain: String,
+    /// What could be better about its schemas.
+    pub warnings: Vec<String>,
+}
+
+/// Why a project gives no package.
+#[derive(Debug, Error)]
+pub enum PackError {
+    /// There is no `ringfence.toml`, or it cannot be read.
+    #[error("{0}; `ringfence new` writes one to begin with")]
+    NoManifest(std::io::Error),
+    /// It is wrong, or does not go with the tools.
+    #[error("ringfence.toml: {0}")]
+    Manifest(#[from] ManifestError),
+    /// There is no compiler.
+    #[error(transparent)]
+    Toolchain(#[from] NoToolchain),
+    /// The project does not compile.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+    /// What came out is no component.
+    #[error(transparent)]
+    Componentize(#[from] ComponentizeError),
+    /// What came out is no component of ours.
+    #[error(transparent)]
+    Component(#[from] ComponentError),
+    /// The engine cannot start.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// The component does not say which tools it has.
+    #[error(transparent)]
+    Probe(#[from] ProbeError),
+    /// A tool's schema breaks the registration rules.
+    #[error("the tool `{tool}` cannot be registered: {}", .problems.join("; "))]
+    Schema {
+        /// The tool.
+        tool: String,
+        /// All that is wrong.
+        problems: Vec<String>,
+    },
+}
+
+/// Builds the project in `directory`. Lines of the compiler, and what happens next, go to `on_line`.
+///
+/// # Errors
+/// When any step fails; nothing is written then.
+pub async fn build(directory: &Path, on_line: &mut (dyn FnMut(&str) + Send)) -> Result<Package, PackError> {
+    let text = fs_err::read_to_string(directory.join("ringfence.toml")).map_err(PackError::NoManifest)?;
+    let info = PackageInfo::parse(&text)?;
+    let toolchain = Toolchain::find(directory)?;
+    on_line(&format!("compiling with {}", toolchain.describe()));
+    let artifact = compile::library(&toolchain, directory, on_line)?;
+    on_line("asking the component for its tools");
+    let component = componentize::componentize(artifact.wasm)?;
+    let (bytes, manifest, warnings) = with_manifest(&component, info).await?;
+    Ok(Package { manifest, bytes, toolchain: toolchain.describe(), warnings })
+}
+
+/// Puts the manifest into a component: what the author says, and the tools that the component itself defines.
+///
+/// # Errors
+/// When the component cannot say which they are, or they cannot be registered.
+pub async fn with_manifest(
+    component: &[u8],
+    info: PackageInfo,
+) -> Result<(Vec<u8>, Manifest, Vec<String>), PackError> {
+    Component::read(component)?.check_contract()?;
+    let tools = definitions(component, &info.limits).await?;
+    let mut warnings = Vec::new();
+    for tool in &tools {
+        warnings.extend(check_schemas(tool)?);
+    }
+    let manifest = Manifest::new(info, tools)?;
+    let bytes = section::embed(component, &manifest.to_bytes()?, true)?;
+    Ok((bytes, manifest, warnings))
+}
+
+/// The tools of a component, in its own words.
+///
+/// # Errors
+/// When it does not compile, or `definitions` does not end well under `limits`.
+pub async fn definitions(component: &[u8], limits: &LimitSet) -> Result<Vec<ToolSpec>, PackError> {
+    // A component is asked once: a pool would be made for nothing.
+    let engine = Engine::new(EngineSettings { pooling: false, ..EngineSettings::default() })?;
+    let code = engine.compile(component).map_err(|error| ProbeError::Code(error.into()))?;
+    let limits = Limits::effective(limits, &LimitSet::default());
+    Ok(ringfence_source_wasm::definitions(&engine, &code, &limits).await?)
+}
+
+/// The warnings about a tool's schemas.
+fn check_schemas(tool: &ToolSpec) -> Result<Vec<String>, PackError> {
+    let (warnings, errors): (Vec<_>, Vec<_>) =
+        schema_rules::inspect(tool).into_iter().partition(SchemaProblem::is_warning);
+    let texts = |problems: Vec<SchemaProblem>| problems.iter().map(ToString::to_string).collect::<Vec<_>>();
+    if errors.is_empty() {
+        return Ok(texts(warnings).iter().map(|text| format!("`{}`: {text}", tool.name)).collect());
+    }
+    Err(PackError::Schema { tool: tool.name.clone(), problems: texts(errors) })
+}

@@ -1,0 +1,52 @@
+//! `ringfence build`: compiles a tool into a component.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use serde_json::json;
+
+use super::session::Session;
+use super::show;
+use crate::author::package;
+
+/// Compile the project into a component with its manifest inside.
+#[derive(Args)]
+pub(super) struct Build {
+    /// The project.
+    #[arg(default_value = ".")]
+    directory: PathBuf,
+    /// Where the component goes; without it, NAME.wasm in the project.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+impl Build {
+    pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
+        let spinner = session.spinner();
+        let package = package::build(&self.directory, &mut |line| spinner.set_message(line.trim().to_owned())).await;
+        spinner.finish_and_clear();
+        let package = package?;
+        let info = &package.manifest.package;
+        let out = self.out.unwrap_or_else(|| self.directory.join(format!("{}.wasm", info.name)));
+        fs_err::write(&out, &package.bytes)?;
+        let tools: Vec<&str> = package.manifest.tools.iter().map(|tool| tool.name.as_str()).collect();
+        let built = json!({
+            "file": out, "bytes": package.bytes.len(), "toolchain": package.toolchain, "tools": tools,
+            "warnings": package.warnings,
+        });
+        session.answer(&built, |_| {
+            let warnings: String = package.warnings.iter().map(|text| format!("  warning   {text}\n")).collect();
+            format!(
+                "Built {} {} with {}.\n  component {}, {}\n  tools     {}\n{warnings}\
+                 Next: `ringfence test`, then `ringfence sign {} --key NAME.key`.",
+                info.name,
+                info.version,
+                package.toolchain,
+                out.display(),
+                show::bytes(package.bytes.len() as u64),
+                tools.join(", "),
+                out.display(),
+            )
+        })
+    }
+}

@@ -1,0 +1,86 @@
+//! `ringfence inspect`: shows what a component imports, exports, holds and asks for.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use ringfence_core::limit::LimitSet;
+use ringfence_core::tool::ToolSpec;
+use ringfence_package::{Component, Manifest, PackageFile, Signature};
+use ringfence_store::Digest;
+use serde::Serialize;
+
+use super::session::Session;
+use super::show;
+use crate::author::package;
+
+/// Show what a component imports, exports, holds and asks for. A component without tools is an error.
+#[derive(Args)]
+pub(super) struct Inspect {
+    /// The component.
+    file: PathBuf,
+}
+
+/// What is to be seen of a file.
+#[derive(Serialize)]
+struct Inspected {
+    file: PathBuf,
+    bytes: usize,
+    sha256: String,
+    imports: Vec<String>,
+    exports: Vec<String>,
+    /// As the component itself says.
+    tools: Vec<ToolSpec>,
+    manifest: Option<Manifest>,
+    signed_by: Option<String>,
+    trusted_comment: Option<String>,
+}
+
+impl Inspect {
+    pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
+        let file = PackageFile::read(&self.file)?;
+        let component = Component::read(&file.component)?;
+        component.check_contract()?;
+        let manifest = component.manifest()?;
+        let limits = manifest.as_ref().map_or_else(LimitSet::default, |manifest| manifest.package.limits.clone());
+        let signature = file.signature.as_deref().map(Signature::parse).transpose()?;
+        let inspected = Inspected {
+            bytes: file.component.len(),
+            sha256: Digest::of(&file.component).to_string(),
+            tools: package::definitions(&file.component, &limits).await?,
+            imports: component.imports,
+            exports: component.exports,
+            manifest,
+            signed_by: signature.as_ref().map(|signature| signature.key_id().to_string()),
+            trusted_comment: signature.as_ref().map(|signature| signature.trusted_comment().to_owned()),
+            file: self.file,
+        };
+        session.answer(&inspected, text)
+    }
+}
+
+fn text(seen: &Inspected) -> String {
+    let none = |list: &[String]| if list.is_empty() { "nothing".to_owned() } else { list.join("\n           ") };
+    let manifest = match &seen.manifest {
+        Some(manifest) => {
+            let info = &manifest.package;
+            let limits: Vec<_> = info.limits.iter().map(|(kind, value)| format!("{} {value}", kind.key())).collect();
+            let asks = if limits.is_empty() { "nothing".into() } else { limits.join(", ") };
+            format!("{} {} by {} ({})\nasks for   {asks}", info.name, info.version, info.publisher, info.license)
+        }
+        None => "none: `ringfence build` puts one in".into(),
+    };
+    let signature = match (&seen.signed_by, &seen.trusted_comment) {
+        (Some(key), Some(comment)) => format!("by {key} (`ringfence verify` checks it): {comment}"),
+        _ => "none: `ringfence sign` makes one".into(),
+    };
+    let tools = seen.tools.iter().map(|tool| [tool.name.clone(), tool.summary().to_owned()]);
+    format!(
+        "{}, {}\nsha256     {}\nmanifest   {manifest}\nsignature  {signature}\nimports    {}\nexports    {}\n\n{}",
+        seen.file.display(),
+        show::bytes(seen.bytes as u64),
+        seen.sha256,
+        none(&seen.imports),
+        none(&seen.exports),
+        show::table(["TOOL", "WHAT IT DOES"], tools),
+    )
+}

@@ -1,0 +1,40 @@
+//! `ringfence sign`: signs a component.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use ringfence_package::{Component, PackageFile, SecretKey, SigningError, signature};
+use serde_json::json;
+
+use super::exit::UsageError;
+use super::session::{Session, password};
+
+/// Sign a component that `ringfence build` made. The signature goes beside it.
+#[derive(Args)]
+pub(super) struct Sign {
+    /// The component.
+    file: PathBuf,
+    /// The secret key, as `ringfence key generate` or minisign made it.
+    #[arg(long, value_name = "FILE.key")]
+    key: PathBuf,
+}
+
+impl Sign {
+    pub(super) fn run(self, session: &Session) -> anyhow::Result<()> {
+        let package = PackageFile::read(&self.file)?;
+        let component = Component::read(&package.component)?;
+        let manifest = component.manifest()?.ok_or(ringfence_package::ComponentError::NoManifest)?;
+        let key = match SecretKey::read(&self.key, None) {
+            Err(SigningError::PasswordNeeded(_)) => SecretKey::read(&self.key, Some(&password("Password of the key: ")?))?,
+            other => other?,
+        };
+        let file_name = self.file.file_name().and_then(|name| name.to_str());
+        let file_name = file_name.ok_or_else(|| UsageError("the file's name is not UTF-8".into()))?;
+        let text = key.sign(&package.component, file_name, &manifest.package.version.to_string())?;
+        let beside = format!("{}.{}", self.file.display(), signature::EXTENSION);
+        fs_err::write(&beside, text)?;
+        session.answer(&json!({"signature": beside}), |_| {
+            format!("Signed: {beside}.\nNext: give {file_name} and its signature to operators, who run `ringfence install {file_name}`.")
+        })
+    }
+}

@@ -1,0 +1,77 @@
+//! `ringfence test`: runs a tool's own tests, and its examples in the sandbox.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use ringfence_core::caller::Caller;
+use ringfence_core::output::{Content, ToolOutput};
+use ringfence_core::tool::Example;
+use serde_json::json;
+
+use super::session::Session;
+use crate::author::{compile, package};
+use crate::config::{Config, Home, RateConfig};
+use crate::Ringfence;
+
+/// Run the project's own tests natively, then build it and run the examples of its tools in the sandbox.
+#[derive(Args)]
+pub(super) struct Test {
+    /// The project.
+    #[arg(default_value = ".")]
+    directory: PathBuf,
+}
+
+impl Test {
+    pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
+        let spinner = session.spinner();
+        let mut say = |line: &str| spinner.set_message(line.trim().to_owned());
+        say("running the native tests");
+        compile::native_tests(&self.directory, &mut say)?;
+        let package = package::build(&self.directory, &mut say).await?;
+        say("running the examples in the sandbox");
+
+        let folder = tempfile::tempdir()?;
+        let config = Config { rate: RateConfig { unlimited: true, ..RateConfig::default() }, ..Config::default() };
+        let info = &package.manifest.package;
+        let host = Ringfence::builder(Home::at(folder.path()))
+            .config(config)
+            .register_wasm(info.name.as_str(), &package.bytes, info.limits.clone())
+            .open()
+            .await?;
+        let (mut ran, mut wrong) = (0, Vec::new());
+        for tool in host.tools().iter().filter(|tool| tool.source == info.name.as_str()) {
+            for example in &tool.spec.examples {
+                ran += 1;
+                let result = host.call(&tool.name, example.input.clone(), Caller::default()).await;
+                wrong.extend(judge(example, result.map_err(|e| e.to_string())).map(|why| format!("{}: {why}", tool.name)));
+            }
+        }
+        spinner.finish_and_clear();
+        if !wrong.is_empty() {
+            anyhow::bail!("{} of {ran} examples do not show what happens:\n  {}", wrong.len(), wrong.join("\n  "));
+        }
+        session.answer(&json!({"native_tests": "passed", "examples": ran}), |_| {
+            format!("The native tests passed, and {ran} examples ran in the sandbox as they say.")
+        })
+    }
+}
+
+/// What is wrong with an example, if anything.
+fn judge(example: &Example, result: Result<ToolOutput, String>) -> Option<String> {
+    let output = match result {
+        Ok(output) => output,
+        Err(error) => return Some(format!("\"{}\" fails: {error}", example.description)),
+    };
+    let wanted = example.output.as_ref()?;
+    let text: Vec<String> = output
+        .content
+        .iter()
+        .map(|content| match content {
+            Content::Text { text } => text.clone(),
+            Content::Json { value } => value.to_string(),
+            _ => String::new(),
+        })
+        .collect();
+    let got = text.join("\n");
+    (got != *wanted).then(|| format!("\"{}\" gives {got:?}, not {wanted:?}", example.description))
+}

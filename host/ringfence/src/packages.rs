@@ -1,0 +1,371 @@
+//! The installed packages of a running host: installing, removing, trusting, and what of it can be called.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use ringfence_core::error::{Failure, FailureKind, ToolError};
+use ringfence_core::limit::{LimitSet, Limits};
+use ringfence_core::name::SourceName;
+use ringfence_core::registry::Registry;
+use ringfence_core::schema_rules::{self, SchemaProblem};
+use ringfence_core::tool::ToolSpec;
+use ringfence_package::{
+    CompileError, Compiler, InstallOptions, Installed, Installer, PackageError, PackageFile, Plan, PublicKey, Signature,
+    Signer, SourcePattern, TrustStore, TrustedKey,
+};
+use ringfence_source_wasm::{Code, CodeError, Concurrency, Engine, GuestComponent, ProbeError, WasmSource};
+use ringfence_store::{Digest, Store};
+use tokio::sync::mpsc;
+
+use crate::request::{
+    ErrorKind, Event, InstallReport, InstallRequest, KeyEntry, PackageEntry, Reply, Request, RequestError, VerifyReport,
+};
+
+/// What is installed, and how it becomes tools.
+pub(crate) struct Packages {
+    installer: Arc<Installer>,
+    engine: Engine,
+    concurrency: Arc<Concurrency>,
+    registry: Arc<Registry>,
+    /// Packages whose tools cannot be called, with the reason.
+    stopped: Mutex<BTreeMap<SourceName, String>>,
+}
+
+impl Packages {
+    /// Registers the tools of everything that is installed. A package that may not run is left out, and listed as such.
+    pub(crate) fn open(
+        store: Arc<Store>,
+        engine: Engine,
+        concurrency: Arc<Concurrency>,
+        registry: Arc<Registry>,
+    ) -> Result<Self, PackageError> {
+        let installer = Arc::new(Installer::open(store)?);
+        let packages = Self { installer, engine, concurrency, registry, stopped: Mutex::default() };
+        let inventory = packages.installer.inventory()?;
+        for broken in inventory.broken {
+            packages.stop(&broken.source, &broken.error.to_string());
+        }
+        for installed in &inventory.installed {
+            packages.start(installed);
+        }
+        Ok(packages)
+    }
+
+    /// Answers a request about packages and keys.
+    pub(crate) async fn answer(
+        &self,
+        request: Request,
+        events: &mpsc::Sender<Event>,
+    ) -> Result<Reply, RequestError> {
+        match request {
+            Request::Install(request) => self.install(request, events).await.map(Reply::Installed),
+            Request::List => self.list().map(Reply::Packages),
+            Request::Remove { source } => self.remove(source).map(|()| Reply::Done),
+            Request::TrustAdd { key, publisher, names } => self.trust(&key, &publisher, names).map(Reply::Keys),
+            Request::TrustList => self.keys().map(Reply::Keys),
+            Request::TrustRevoke { key_id, reason } => self.revoke(&key_id, &reason).map(|()| Reply::Done),
+            Request::Verify { file } => self.verify(&file).map(Reply::Verified),
+            other => unreachable!("{other:?} is the host's own to answer"),
+        }
+    }
+
+    async fn install(
+        &self,
+        request: InstallRequest,
+        events: &mpsc::Sender<Event>,
+    ) -> Result<InstallReport, RequestError> {
+        // Whoever does not watch misses nothing but news.
+        let step = |text: &str| drop(events.try_send(Event::Step(text.to_owned())));
+        step("verifying");
+        let file = PackageFile::read(&request.file).map_err(refused)?;
+        let plan = self.installer.plan(file, options(request)?).map_err(refused)?;
+        let warnings = check_schemas(&plan)?;
+        step("compiling, and asking for its tools");
+        let checked = self.installer.check(plan, &WasmCompiler(self.engine.clone())).await.map_err(refused)?;
+        let replaced = checked.plan().replaces.as_ref().map(|old| old.manifest().package.version.to_string());
+        self.check_names(checked.plan())?;
+        let installed = self.installer.commit(checked).map_err(refused)?;
+        self.start(&installed);
+        let narrowed = self.narrowed(&installed);
+        Ok(InstallReport { package: self.entry(&installed), replaced, narrowed, warnings })
+    }
+
+    /// Whether the tools of `plan` could be registered; nothing has been changed so far.
+    fn check_names(&self, plan: &Plan) -> Result<(), RequestError> {
+        let origin = ringfence_core::Origin::Installed {
+            digest: plan.digest.to_string(),
+            version: plan.manifest.package.version.to_string(),
+            key_id: None,
+        };
+        let tools = plan.manifest.tools.clone();
+        let component = Arc::new(GuestComponent::new(self.engine.clone(), Box::new(NoCode)));
+        let limits = &plan.manifest.package.limits;
+        let source =
+            WasmSource::new(plan.source.clone(), &origin, tools, limits, false, &component, &self.concurrency);
+        let refused = |error| RequestError::new(ErrorKind::Refused, "install.registry", &error);
+        self.registry.check(&source).map_err(refused)
+    }
+
+    fn list(&self) -> Result<Vec<PackageEntry>, RequestError> {
+        let inventory = self.installer.inventory().map_err(refused)?;
+        let mut entries: Vec<_> = inventory.installed.iter().map(|installed| self.entry(installed)).collect();
+        entries.extend(inventory.broken.iter().map(|broken| PackageEntry {
+            source: broken.source.to_string(),
+            version: String::new(),
+            publisher: String::new(),
+            key_id: None,
+            digest: String::new(),
+            tools: Vec::new(),
+            effects_accepted: false,
+            requested: LimitSet::default(),
+            stopped: Some(broken.error.to_string()),
+        }));
+        Ok(entries)
+    }
+
+    fn remove(&self, source: String) -> Result<(), RequestError> {
+        let source = SourceName::try_from(source).map_err(|e| RequestError::new(ErrorKind::NotFound, "name", &e))?;
+        self.installer.remove(&source).map_err(refused)?;
+        self.registry.remove(&source);
+        self.lock().remove(&source);
+        Ok(())
+    }
+
+    fn trust(&self, key: &str, publisher: &str, names: Vec<String>) -> Result<Vec<KeyEntry>, RequestError> {
+        let wrong = |error: &dyn std::error::Error| RequestError::new(ErrorKind::Refused, "trust", error);
+        let key = PublicKey::parse(key).map_err(|error| wrong(&error))?;
+        let patterns = names.into_iter().map(|name| name.parse::<SourcePattern>()).collect::<Result<Vec<_>, _>>();
+        let patterns = patterns.map_err(|error| wrong(&error))?;
+        let trusted = self.trust_store().add(&key, publisher, &patterns).map_err(|error| wrong(&error))?;
+        self.restart()?;
+        Ok(vec![key_entry(&trusted)])
+    }
+
+    fn keys(&self) -> Result<Vec<KeyEntry>, RequestError> {
+        let keys = self.trust_store().list().map_err(|e| RequestError::new(ErrorKind::Failed, e.code(), &e))?;
+        Ok(keys.iter().map(key_entry).collect())
+    }
+
+    fn revoke(&self, key_id: &str, reason: &str) -> Result<(), RequestError> {
+        let id = key_id.parse().map_err(|error| RequestError::new(ErrorKind::NotFound, "key", &error))?;
+        let revoked = self.trust_store().revoke(id, reason);
+        revoked.map_err(|error| RequestError::new(ErrorKind::NotFound, error.code(), &error))?;
+        self.restart()
+    }
+
+    fn verify(&self, file: &std::path::Path) -> Result<VerifyReport, RequestError> {
+        let file = PackageFile::read(file).map_err(refused)?;
+        let signature = file.signature.ok_or_else(|| refused(PackageError::SignatureMissing))?;
+        let signature = Signature::parse(&signature).map_err(|error| refused(error.into()))?;
+        let key = self.trust_store().key(signature.key_id()).map_err(|error| refused(error.into()))?;
+        signature.verify(&file.component, &key.key).map_err(|error| refused(error.into()))?;
+        Ok(VerifyReport {
+            key_id: key.key.id().to_string(),
+            publisher: key.publisher,
+            trusted_comment: signature.trusted_comment().to_owned(),
+        })
+    }
+
+    /// After a change of trust: what may run runs, what may not stops.
+    fn restart(&self) -> Result<(), RequestError> {
+        for installed in self.installer.inventory().map_err(refused)?.installed {
+            self.start(&installed);
+        }
+        Ok(())
+    }
+
+    /// Registers the tools of a package, where it may run; else says why not.
+    fn start(&self, installed: &Installed) {
+        let source = installed.source();
+        if let Err(error) = self.installer.runnable(installed) {
+            self.registry.remove(source);
+            return self.stop(source, &error.to_string());
+        }
+        match self.registry.put(&self.source(installed)) {
+            Ok(()) => drop(self.lock().remove(source)),
+            Err(error) => self.stop(source, &error.to_string()),
+        }
+    }
+
+    fn stop(&self, source: &SourceName, reason: &str) {
+        tracing::warn!(%source, reason, "an installed package does not run");
+        self.lock().insert(source.clone(), reason.to_owned());
+    }
+
+    fn source(&self, installed: &Installed) -> WasmSource {
+        let code = InstalledCode { installer: self.installer.clone(), installed: installed.clone() };
+        let component = Arc::new(GuestComponent::new(self.engine.clone(), Box::new(code)));
+        let manifest = installed.manifest();
+        WasmSource::new(
+            installed.source().clone(),
+            &installed.origin(),
+            manifest.tools.clone(),
+            &manifest.package.limits,
+            installed.effects_accepted(),
+            &component,
+            &self.concurrency,
+        )
+    }
+
+    fn entry(&self, installed: &Installed) -> PackageEntry {
+        let package = &installed.manifest().package;
+        let wire_name = |spec: &ToolSpec| {
+            ringfence_core::ToolId::new(installed.source().as_str(), &spec.name).map_or_else(|_| spec.name.clone(), |id| id.wire_name())
+        };
+        PackageEntry {
+            source: installed.source().to_string(),
+            version: package.version.to_string(),
+            publisher: installed.publisher().to_owned(),
+            key_id: installed.key_id().map(str::to_owned),
+            digest: installed.digest().to_string(),
+            tools: installed.manifest().tools.iter().map(wire_name).collect(),
+            effects_accepted: installed.effects_accepted(),
+            requested: package.limits.clone(),
+            stopped: self.lock().get(installed.source()).cloned(),
+        }
+    }
+
+    /// What the package asks for and does not get, in sentences.
+    fn narrowed(&self, installed: &Installed) -> Vec<String> {
+        let entry = self.entry(installed);
+        let Some(tool) = entry.tools.first().and_then(|name| self.registry.get(name)) else { return Vec::new() };
+        let asked = entry.requested.iter().map(|(kind, asked)| (kind, asked, tool.limits().get(kind)));
+        asked
+            .filter(|(_, asked, given)| given < asked)
+            .map(|(kind, asked, given)| {
+                let key = kind.key();
+                format!("it asks for {key} {asked} and gets {given}; `{key}` under [tools.\"{}\".limits] raises it", entry.source)
+            })
+            .collect()
+    }
+
+    fn trust_store(&self) -> TrustStore<'_> {
+        TrustStore::new(self.installer.store().database())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<SourceName, String>> {
+        self.stopped.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn options(request: InstallRequest) -> Result<InstallOptions, RequestError> {
+    let usage = |error: &dyn std::error::Error| RequestError::new(ErrorKind::Refused, "install.options", error);
+    let accept_signer = match request.accept_signer.as_deref() {
+        Some("unsigned") => Some(Signer::Unsigned),
+        Some(id) => Some(Signer::Key(id.parse().map_err(|error: ringfence_package::KeyError| usage(&error))?)),
+        None => None,
+    };
+    Ok(InstallOptions {
+        source: request.name.map(SourceName::try_from).transpose().map_err(|error| usage(&error))?,
+        allow_unsigned: request.allow_unsigned,
+        allow_downgrade: request.allow_downgrade,
+        accept_signer,
+        accept_effects: request.accept_effects,
+    })
+}
+
+/// The warnings about the schemas of a package's tools.
+fn check_schemas(plan: &Plan) -> Result<Vec<String>, RequestError> {
+    let problems = plan.manifest.tools.iter().flat_map(|tool| {
+        schema_rules::inspect(tool).into_iter().map(move |problem| (problem, &tool.name))
+    });
+    let (warnings, errors): (Vec<_>, Vec<_>) = problems.partition(|(problem, _)| SchemaProblem::is_warning(problem));
+    let texts = |list: Vec<(SchemaProblem, &String)>| {
+        list.iter().map(|(problem, tool)| format!("`{tool}`: {problem}")).collect::<Vec<_>>()
+    };
+    if errors.is_empty() {
+        return Ok(texts(warnings));
+    }
+    let message = format!("the schemas of its tools cannot be used: {}; the author has to correct them", texts(errors).join("; "));
+    Err(RequestError { kind: ErrorKind::Refused, code: "install.schema".into(), message })
+}
+
+fn key_entry(key: &TrustedKey) -> KeyEntry {
+    KeyEntry {
+        key_id: key.key.id().to_string(),
+        publisher: key.publisher.clone(),
+        names: key.sources.iter().map(ToString::to_string).collect(),
+        revoked: key.revoked.as_ref().map(|revocation| revocation.reason.clone()),
+    }
+}
+
+fn refused(error: PackageError) -> RequestError {
+    let kind = match &error {
+        PackageError::NotInstalled { .. } => ErrorKind::NotFound,
+        PackageError::Io(_) | PackageError::Store(_) => ErrorKind::Failed,
+        _ => ErrorKind::Refused,
+    };
+    RequestError::new(kind, error.code(), &error)
+}
+
+/// The engine, as installing sees it.
+struct WasmCompiler(Engine);
+
+#[async_trait]
+impl Compiler for WasmCompiler {
+    fn engine(&self) -> Digest {
+        engine_digest(&self.0)
+    }
+
+    async fn compile(&self, component: &[u8]) -> Result<Vec<u8>, CompileError> {
+        let (engine, component) = (self.0.clone(), component.to_vec());
+        let compiled = tokio::task::spawn_blocking(move || engine.compile(&component)).await;
+        compiled.map_err(|error| CompileError(error.into()))?.map_err(|error| CompileError(error.into()))
+    }
+
+    async fn definitions(&self, code: &[u8], requested: &LimitSet) -> Result<Vec<ToolSpec>, ToolError> {
+        let limits = Limits::effective(requested, &LimitSet::default());
+        ringfence_source_wasm::definitions(&self.0, code, &limits).await.map_err(|error| match error {
+            ProbeError::Ended(error) => error,
+            other => ToolError::Failed(Failure {
+                kind: FailureKind::Failed,
+                code: "definitions".into(),
+                message: other.to_string(),
+                retry_after: None,
+            }),
+        })
+    }
+}
+
+fn engine_digest(engine: &Engine) -> Digest {
+    Digest::of(engine.key().as_bytes())
+}
+
+/// The compiled code of an installed package: kept, or compiled again where what is kept cannot be trusted.
+struct InstalledCode {
+    installer: Arc<Installer>,
+    installed: Installed,
+}
+
+#[async_trait]
+impl Code for InstalledCode {
+    async fn compiled(&self, engine: &Engine) -> Result<Vec<u8>, CodeError> {
+        let (installer, installed, engine) = (self.installer.clone(), self.installed.clone(), engine.clone());
+        let loaded = tokio::task::spawn_blocking(move || compiled_code(&installer, &installed, &engine)).await;
+        loaded.map_err(|error| CodeError::Refused(error.to_string()))?
+    }
+}
+
+fn compiled_code(installer: &Installer, installed: &Installed, engine: &Engine) -> Result<Vec<u8>, CodeError> {
+    let refused = |error: PackageError| CodeError::Refused(error.to_string());
+    // Read and proven even where compiled code is there: an altered component must not run from what it once was.
+    let component = installer.load(installed).map_err(refused)?;
+    let key = engine_digest(engine);
+    if let Some(code) = installer.compiled().get(installed.digest(), &key) {
+        return Ok(code);
+    }
+    let code = engine.compile(&component)?;
+    installer.compiled().put(installed.digest(), &key, &code).map_err(refused)?;
+    Ok(code)
+}
+
+/// For a source that is only looked at.
+struct NoCode;
+
+#[async_trait]
+impl Code for NoCode {
+    async fn compiled(&self, _engine: &Engine) -> Result<Vec<u8>, CodeError> {
+        Err(CodeError::Refused("it is not installed yet".into()))
+    }
+}

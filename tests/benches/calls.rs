@@ -1,0 +1,78 @@
+//! What a call costs, as ratios from one run: `cargo bench`.
+//!
+//! Every comparison is measured in turn, round by round, so that a machine whose speed drifts drifts for both sides; the
+//! figure is the median of the rounds. The guest gives back 1 KiB of JSON through serde_json.
+
+#![allow(missing_docs, reason = "a benchmark has no readers of its API")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a benchmark that cannot run says so")]
+
+#[path = "../support/guests.rs"]
+mod guests;
+mod hosts;
+mod mcp;
+mod memory;
+mod neighbours;
+mod raw;
+mod startup;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+/// Rounds of each comparison. Odd, so that there is a median.
+const ROUNDS: usize = 21;
+
+fn main() {
+    let mode = std::env::args().nth(1).unwrap_or_default();
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    match mode.as_str() {
+        // The benchmark starts itself as a server that is nothing but rmcp.
+        "bare-rmcp" => runtime.block_on(mcp::bare_server()),
+        "waiting" => runtime.block_on(memory::report_waiting(std::env::args().nth(2).unwrap().parse().unwrap())),
+        _ => runtime.block_on(all()),
+    }
+}
+
+async fn all() {
+    println!("One call, the guest an echo of 1 KiB with serde_json:");
+    hosts::run().await;
+    println!("\nThrough MCP over standard input and output:");
+    mcp::run().await;
+    println!("\nStart-up and memory:");
+    startup::run();
+    memory::run();
+    println!("\n64 callers at once:");
+    neighbours::run().await;
+}
+
+/// About 1 KiB of JSON.
+fn payload() -> Value {
+    json!({"text": "x".repeat(400), "list": (0..60).collect::<Vec<u32>>(), "nested": {"a": ["b".repeat(100), true, null], "n": 1.5, "more": "y".repeat(250)}})
+}
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_owned()
+}
+
+/// The median, in microseconds.
+fn median(mut samples: Vec<Duration>) -> f64 {
+    samples.sort();
+    samples[samples.len() / 2].as_secs_f64() * 1e6
+}
+
+/// Mean time of one of `count` calls.
+async fn each<F: Future>(count: u32, mut call: impl FnMut() -> F) -> Duration {
+    let started = Instant::now();
+    for _ in 0..count {
+        call().await;
+    }
+    started.elapsed() / count
+}
+
+/// Prints a ratio beside the bound that it has to keep.
+fn ratio(what: &str, a: f64, b: f64, bound: f64) {
+    let value = a / b;
+    let verdict = if value <= bound { "" } else { "  OVER" };
+    println!("  {what:<66} {value:>6.2}  (at most {bound}){verdict}");
+}

@@ -1,0 +1,149 @@
+//! One call in this process: by wasmtime alone, in a fresh instance under every limit, and through the whole pipeline.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use ringfence::core::audit::{AuditError, AuditEvent, AuditLog};
+use ringfence::core::finish::scrub::Scrubber;
+use ringfence::core::gates::approval::ApprovalGate;
+use ringfence::core::gates::policy::{Policy, PolicyRules};
+use ringfence::core::gates::rate::{RateClock, RateGate, RateRule, RateRules};
+use ringfence::core::limit::Limits;
+use ringfence::core::name::SourceName;
+use ringfence::core::tool::Origin;
+use ringfence::core::{CallContext, Registry, ToolCall, ToolHost};
+use ringfence::{Caller, Config, Home, LimitSet, Ringfence};
+use ringfence_source_wasm::{Code, CodeError, Concurrency, Engine, EngineSettings, GuestComponent, WasmSource};
+
+use super::raw::{LinkerPerCall, Reused};
+use super::{ROUNDS, each, guests, median, payload, ratio};
+
+const CALLS: u32 = 2000;
+
+pub async fn run() {
+    let text = payload().to_string();
+    let plain = guests::component("echo_plain");
+    let mut reused = Reused::new(&plain).await;
+    let per_call = LinkerPerCall::new(&plain);
+    let pooled = Bare::new(&plain, EngineSettings::default()).await;
+    let on_demand = Bare::new(&plain, EngineSettings { pooling: false, ..EngineSettings::default() }).await;
+    let arena = Bare::new(&guests::component("echo"), EngineSettings::default()).await;
+    let whole = Whole::new().await;
+
+    let mut times: [Vec<_>; 7] = Default::default();
+    for _ in 0..ROUNDS {
+        let started = std::time::Instant::now();
+        for _ in 0..CALLS {
+            reused.call(&text).await;
+        }
+        times[0].push(started.elapsed() / CALLS);
+        times[1].push(each(CALLS, || pooled.call()).await);
+        times[2].push(each(CALLS, || arena.call()).await);
+        times[3].push(each(CALLS / 4, || on_demand.call()).await);
+        times[4].push(each(CALLS / 8, || per_call.call(&text)).await);
+        times[5].push(each(CALLS, || whole.call("echo", serde_json::json!({"message": text}))).await);
+        times[6].push(each(CALLS, || whole.call("guest__run", payload())).await);
+    }
+    let [reused, pooled, arena, on_demand, per_call, native, wasm] = times.map(median);
+    for (what, time) in [
+        ("reused instance, wasmtime alone", reused),
+        ("fresh instance, every limit", pooled),
+        ("the same, guest made with our SDK", arena),
+        ("fresh instance, on-demand allocator", on_demand),
+        ("linker built for each call, wasmtime alone", per_call),
+        ("native built-in through the pipeline", native),
+        ("SDK guest through the pipeline", wasm),
+    ] {
+        println!("  {what:<66} {time:>6.1} µs");
+    }
+    ratio("fresh instance / reused instance", pooled, reused, 8.0);
+    ratio("fresh instance of an SDK guest / reused instance", arena, reused, 5.0);
+    ratio("fresh instance / the same with the on-demand allocator", pooled, on_demand, 0.6);
+    ratio("fresh instance / linker built for each call", pooled, per_call, 0.2);
+    ratio("WASM through the pipeline / native through it", wasm, native, 2.5);
+}
+
+/// A guest in a pipeline that has nothing but the guest: no rate, an audit log that forgets.
+pub struct Bare(ToolHost);
+
+impl Bare {
+    pub async fn new(component: &[u8], settings: EngineSettings) -> Self {
+        let engine = Engine::new(settings).unwrap();
+        let code = engine.compile(component).unwrap();
+        let specs = ringfence_source_wasm::definitions(&engine, &code, &Limits::default()).await.unwrap();
+        let concurrency = Arc::new(Concurrency::new(Default::default(), engine.instances()));
+        let component = Arc::new(GuestComponent::new(engine, Box::new(Compiled(code))));
+        let source = SourceName::try_from("guest".to_owned()).unwrap();
+        let origin = Origin::Embedded { digest: String::new() };
+        let source = WasmSource::new(source, &origin, specs, &LimitSet::default(), false, &component, &concurrency);
+        let registry = Arc::new(Registry::new(Default::default()));
+        registry.put(&source).unwrap();
+        let rates = RateRules { general: Some(RateRule::Unlimited), ..RateRules::default() };
+        Self(ToolHost {
+            policy: Policy::load(&PolicyRules::default(), &registry).unwrap(),
+            registry,
+            rate: RateGate::new(rates, RateClock::system(), 1),
+            approval: ApprovalGate,
+            scrubber: Arc::new(Scrubber::new(Vec::new()).unwrap()),
+            audit: Arc::new(Forgetful),
+        })
+    }
+
+    pub async fn call(&self) {
+        self.0.call(ToolCall::new("guest__run", payload(), CallContext::default())).await.unwrap();
+    }
+}
+
+struct Compiled(Vec<u8>);
+
+#[async_trait]
+impl Code for Compiled {
+    async fn compiled(&self, _engine: &Engine) -> Result<Vec<u8>, CodeError> {
+        Ok(self.0.clone())
+    }
+}
+
+struct Forgetful;
+
+#[async_trait]
+impl AuditLog for Forgetful {
+    fn append(&self, _event: &AuditEvent<'_>) -> Result<u64, AuditError> {
+        Ok(0)
+    }
+
+    async fn settle(&self, _place: u64) -> Result<(), AuditError> {
+        Ok(())
+    }
+
+    fn digest(&self, _arguments: &str) -> String {
+        String::new()
+    }
+}
+
+/// A whole host, as it is embedded: audit log on disk, rates, policy.
+pub struct Whole {
+    pub host: Arc<Ringfence>,
+    _folder: tempfile::TempDir,
+}
+
+impl Whole {
+    pub async fn new() -> Self {
+        Self::with(&["echo"]).await
+    }
+
+    /// With the guest `echo` as `guest`, and the others under their own names.
+    pub async fn with(names: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let config: Config = toml::from_str("[rate]\nper_minute = 1000000000\nper_hour = 1000000000\n").unwrap();
+        let mut builder = Ringfence::builder(Home::at(folder.path())).config(config);
+        for name in names {
+            let source = if *name == "echo" { "guest".to_owned() } else { name.replace('_', "-") };
+            builder = builder.register_wasm(&source, &guests::component(name), LimitSet::default());
+        }
+        Self { host: Arc::new(builder.open().await.unwrap()), _folder: folder }
+    }
+
+    pub async fn call(&self, tool: &str, params: serde_json::Value) {
+        self.host.call(tool, params, Caller::default()).await.unwrap();
+    }
+}

@@ -1,0 +1,153 @@
+//! Every setting that is no limit, rate or policy rule: each has a test that fails when the setting is ignored.
+
+use std::sync::Arc;
+
+use ringfence::{Caller, Home, LimitSet, Ringfence};
+use serde_json::json;
+
+use crate::support::guests;
+use crate::support::host::{TestHost, caller, with_guests};
+
+/// Starts a call that waits for an hour, and lets it run for a moment.
+fn wait(host: &TestHost, user: &str) -> tokio::task::JoinHandle<()> {
+    let (host, user) = (host.host.clone(), user.to_owned());
+    tokio::spawn(async move {
+        let _ = host.call("wait-an-hour__run", json!({}), caller(&user)).await;
+    })
+}
+
+/// Whether a call of `tool` by `user` finds a place beside `waiting` calls of the guest that waits.
+async fn finds_place(host: &TestHost, waiting: &[&str], tool: &str, user: &str) -> bool {
+    let calls: Vec<_> = waiting.iter().map(|user| wait(host, user)).collect();
+    // Until they all hold their places: nobody else can be told apart from the outside, so ask until it settles.
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    let result = host.host.call(tool, json!({}), caller(user)).await;
+    calls.iter().for_each(tokio::task::JoinHandle::abort);
+    match result {
+        Ok(_) => true,
+        Err(error) if error.code() == "limit.deadline" => true,
+        Err(error) => {
+            assert_eq!(error.code(), "unavailable", "{error}");
+            assert!(error.retry_after().is_some());
+            false
+        }
+    }
+}
+
+const SHORT_WAIT: &str = "wait_ms = 50\n[limits]\ndeadline_ms = 3000\n";
+
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrency_per_caller_and_tool() {
+    let config = format!("[concurrency]\nper_caller_and_tool = 1\n{SHORT_WAIT}");
+    let host = with_guests(&["wait_an_hour", "echo"], &config).await;
+    assert!(!finds_place(&host, &["ada"], "wait-an-hour__run", "ada").await);
+    assert!(finds_place(&host, &["ada"], "wait-an-hour__run", "bob").await);
+    assert!(finds_place(&host, &["ada"], "echo__run", "ada").await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn concurrency_per_tool() {
+    let config = format!("[concurrency]\nper_tool = 1\n{SHORT_WAIT}");
+    let host = with_guests(&["wait_an_hour", "echo"], &config).await;
+    assert!(!finds_place(&host, &["ada"], "wait-an-hour__run", "bob").await);
+    assert!(finds_place(&host, &["ada"], "echo__run", "bob").await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn instances_bound_all_tools_together() {
+    let config = format!("[engine]\ninstances = 2\n[concurrency]\nper_tool = 2\n{SHORT_WAIT}");
+    let host = with_guests(&["wait_an_hour", "echo"], &config).await;
+    assert!(!finds_place(&host, &["ada", "bob"], "echo__run", "eve").await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_waits_for_a_place_as_long_as_it_is_told() {
+    let config = "[concurrency]\nper_tool = 1\nwait_ms = 20000\n[limits]\ndeadline_ms = 1000\n";
+    let host = with_guests(&["wait_an_hour"], config).await;
+    // The first one ends at its deadline; the second one has its place then.
+    assert!(finds_place(&host, &["ada"], "wait-an-hour__run", "bob").await);
+}
+
+#[tokio::test]
+async fn the_stack_is_as_large_as_set() {
+    let config = |bytes: usize| format!("[engine]\nstack_bytes = {bytes}\n");
+    let host = with_guests(&["endless_recursion"], &config(100_000)).await;
+    let error = host.run("endless_recursion", json!({})).await.unwrap_err();
+    assert!(error.to_string().contains("100000 bytes"), "{error}");
+    // `echo` needs more than 2 KiB, so it tells whether the number is used and not only named.
+    let small = with_guests(&["trap"], &config(100_000)).await;
+    assert_eq!(small.run("trap", json!({})).await.unwrap_err().code(), "trapped");
+}
+
+#[tokio::test]
+async fn a_component_that_does_not_fit_the_profile_is_refused_with_the_number() {
+    let open = |profile: &'static str| async move {
+        let folder = tempfile::tempdir().unwrap();
+        let config = toml::from_str(&format!("[engine]\nprofile = \"{profile}\"\n")).unwrap();
+        Ringfence::builder(Home::at(folder.path()))
+            .config(config)
+            .register_wasm("many-tables", &guests::component("many_tables"), LimitSet::default())
+            .open()
+            .await
+            .map(|_| ())
+    };
+    let error = open("standard").await.unwrap_err().to_string();
+    assert!(error.contains("16"), "{error}");
+    open("large").await.unwrap();
+}
+
+#[tokio::test]
+async fn metering_by_epoch_counts_no_fuel() {
+    let host = with_guests(&["echo"], "[engine]\nmetering = \"epoch\"\n").await;
+    assert_eq!(host.run("echo", json!({"n": 1})).await.unwrap().usage.fuel, None);
+}
+
+#[tokio::test]
+async fn without_a_pool_tools_run_as_well() {
+    let host = with_guests(&["echo"], "[engine]\npooling = false\n").await;
+    assert_eq!(host.run("echo", json!({"n": 1})).await.unwrap().structured, Some(json!({"n": 1})));
+}
+
+#[tokio::test]
+async fn compiled_code_is_kept_by_engine_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = |config: &str| {
+        let config = toml::from_str(config).unwrap();
+        Ringfence::builder(Home::at(folder.path()))
+            .config(config)
+            .register_wasm("echo", &guests::component("echo"), LimitSet::default())
+            .open()
+    };
+    let kept = || std::fs::read_dir(folder.path().join("state/compiled")).unwrap().count();
+    drop(open("").await.unwrap());
+    drop(open("").await.unwrap());
+    assert_eq!(kept(), 1);
+    drop(open("[engine]\nmetering = \"epoch\"\n").await.unwrap());
+    assert_eq!(kept(), 2);
+}
+
+#[tokio::test]
+async fn hour_rates_survive_a_restart() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || {
+        let config = toml::from_str("[rate]\nper_minute = 1000000\nper_hour = 4\n").unwrap();
+        Ringfence::builder(Home::at(folder.path())).config(config).open()
+    };
+    let call = |host: Arc<Ringfence>| async move { host.call("echo", json!({"message": "x"}), Caller::default()).await };
+    let first = Arc::new(open().await.unwrap());
+    call(first.clone()).await.unwrap();
+    first.close().unwrap();
+    drop(first);
+    let second = Arc::new(reopened(open).await);
+    assert_eq!(call(second).await.unwrap_err().code(), "rate_limited");
+}
+
+/// Opens again as soon as the first host has let go of its folder; what runs in the background may hold it for a moment.
+async fn reopened<F: Future<Output = Result<Ringfence, ringfence::BuildError>>>(open: impl Fn() -> F) -> Ringfence {
+    loop {
+        match open().await {
+            Err(error) if error.is_busy() => tokio::task::yield_now().await,
+            other => return other.unwrap(),
+        }
+    }
+}
