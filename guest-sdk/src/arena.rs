@@ -25,10 +25,7 @@ unsafe impl<const SIZE: usize> Sync for Arena<SIZE> {}
 
 impl<const SIZE: usize> Arena<SIZE> {
     pub(crate) const fn new() -> Self {
-        Self {
-            memory: UnsafeCell::new([0; SIZE]),
-            top: Cell::new(0),
-        }
+        Self { memory: UnsafeCell::new([0; SIZE]), top: Cell::new(0) }
     }
 
     fn base(&self) -> *mut u8 {
@@ -37,10 +34,7 @@ impl<const SIZE: usize> Arena<SIZE> {
 
     /// Where in the arena `block` begins, if it lies there.
     fn offset_of(&self, block: *mut u8) -> Option<usize> {
-        block
-            .addr()
-            .checked_sub(self.base().addr())
-            .filter(|offset| *offset < SIZE)
+        block.addr().checked_sub(self.base().addr()).filter(|offset| *offset < SIZE)
     }
 
     /// Moves the mark over a new block and returns the block's offset.
@@ -113,10 +107,7 @@ unsafe impl<const SIZE: usize> GlobalAlloc for Arena<SIZE> {
 }
 
 #[cfg(test)]
-#[expect(
-    unsafe_code,
-    reason = "allocators are tested through their unsafe interface"
-)]
+#[expect(unsafe_code, reason = "allocators are tested through their unsafe interface")]
 mod tests {
     use super::*;
     use proptest::prelude::*;
@@ -181,10 +172,7 @@ mod tests {
 
     fn step() -> impl Strategy<Value = Step> {
         prop_oneof![
-            (1_usize..200, 0_u32..7).prop_map(|(size, power)| Step::Alloc {
-                size,
-                align: 1 << power
-            }),
+            (1_usize..200, 0_u32..7).prop_map(|(size, power)| Step::Alloc { size, align: 1 << power }),
             (0_usize..8, 1_usize..300).prop_map(|(which, size)| Step::Resize { which, size }),
             (0_usize..8).prop_map(|which| Step::Free { which }),
         ]
@@ -224,12 +212,7 @@ mod tests {
         }
     }
 
-    unsafe fn apply<const SIZE: usize>(
-        arena: &Arena<SIZE>,
-        blocks: &mut Vec<Block>,
-        fill: u8,
-        step: Step,
-    ) {
+    unsafe fn apply<const SIZE: usize>(arena: &Arena<SIZE>, blocks: &mut Vec<Block>, fill: u8, step: Step) {
         match step {
             Step::Alloc { size, align } => {
                 let layout = Layout::from_size_align(size, align).unwrap();
@@ -237,11 +220,7 @@ mod tests {
                 let start = unsafe { arena.alloc(layout) };
                 // SAFETY: the block has `size` bytes.
                 unsafe { start.write_bytes(fill, size) };
-                blocks.push(Block {
-                    start,
-                    layout,
-                    fill,
-                });
+                blocks.push(Block { start, layout, fill });
             }
             Step::Resize { which, size } if which < blocks.len() => {
                 let block = &mut blocks[which];

@@ -65,12 +65,7 @@ impl Failure {
     }
 
     fn new(kind: FailureKind, code: &'static str, message: impl Display) -> Self {
-        Self {
-            kind,
-            code: Cow::Borrowed(code),
-            message: message.to_string(),
-            retry_after: None,
-        }
+        Self { kind, code: Cow::Borrowed(code), message: message.to_string(), retry_after: None }
     }
 }
 
@@ -89,9 +84,7 @@ impl Failure {
             kind: self.kind,
             code: self.code.into_owned(),
             message: self.message,
-            retry_after_ms: self
-                .retry_after
-                .map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
+            retry_after_ms: self.retry_after.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
         }
     }
 }
@@ -102,40 +95,19 @@ mod tests {
 
     #[test]
     fn any_error_becomes_a_failure() {
-        let failure = "x"
-            .parse::<u8>()
-            .map_err(Failure::invalid_params)
-            .unwrap_err();
-        assert_eq!(
-            failure,
-            Failure::invalid_params("invalid digit found in string")
-        );
+        let failure = "x".parse::<u8>().map_err(Failure::invalid_params).unwrap_err();
+        assert_eq!(failure, Failure::invalid_params("invalid digit found in string"));
     }
 
     #[test]
     fn the_wire_form_keeps_everything() {
-        let wire = Failure::unavailable("Busy.")
-            .with_code("busy")
-            .with_retry_after(Duration::from_secs(2))
-            .into_wire();
-        assert_eq!(
-            (wire.kind, wire.code.as_str()),
-            (FailureKind::Unavailable, "busy")
-        );
-        assert_eq!(
-            (wire.message.as_str(), wire.retry_after_ms),
-            ("Busy.", Some(2000))
-        );
+        let wire = Failure::unavailable("Busy.").with_code("busy").with_retry_after(Duration::from_secs(2)).into_wire();
+        assert_eq!((wire.kind, wire.code.as_str()), (FailureKind::Unavailable, "busy"));
+        assert_eq!((wire.message.as_str(), wire.retry_after_ms), ("Busy.", Some(2000)));
     }
 
     #[test]
     fn an_endless_wait_does_not_overflow() {
-        assert_eq!(
-            Failure::failed("")
-                .with_retry_after(Duration::MAX)
-                .into_wire()
-                .retry_after_ms,
-            Some(u64::MAX)
-        );
+        assert_eq!(Failure::failed("").with_retry_after(Duration::MAX).into_wire().retry_after_ms, Some(u64::MAX));
     }
 }

@@ -38,7 +38,6 @@ mod allocator;
 #[cfg(any(test, all(target_arch = "wasm32", feature = "arena")))]
 mod arena;
 #[doc(hidden)]
-#[expect(clippy::allow_attributes_without_reason, reason = "generated")]
 pub mod bindings;
 mod failure;
 mod host;
@@ -54,8 +53,8 @@ pub mod testing;
 mod tool;
 
 pub use bindings::exports::ringfence::tool::guest::{
-    Approval, ApprovalRule, ArgumentRule, Body, CallInfo, Content, Definition, Effects, Embedded,
-    Example, FailureKind, Media, Output, RateLimit,
+    Approval, ApprovalRule, ArgumentRule, Body, CallInfo, Content, Definition, Effects, Embedded, Example, FailureKind,
+    Media, Output, RateLimit,
 };
 pub use failure::Failure;
 pub use output::{IntoOutput, Json};
@@ -78,9 +77,9 @@ pub mod private {
 /// function and a type, so no module beside it can have the same name.
 #[macro_export]
 macro_rules! export_tools {
-    ($($tool:path),+ $(,)?) => {
+    ($($tool:path),* $(,)?) => {
         /// The tools of this component, in the order in which they are listed.
-        pub static TOOLS: &[$crate::Tool] = &[$(<$tool>::TOOL),+];
+        pub static TOOLS: &[$crate::Tool] = &[$(<$tool>::TOOL),*];
 
         #[cfg(target_arch = "wasm32")]
         const _: () = {

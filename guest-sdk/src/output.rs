@@ -46,10 +46,7 @@ impl IntoOutput for () {
 impl<T: Serialize> IntoOutput for Json<T> {
     fn into_output(self) -> Result<Output, Failure> {
         let json = to_json(&self.0)?;
-        Ok(Output {
-            structured: Some(json.clone()),
-            ..Output::new().with(Content::Json(json))
-        })
+        Ok(Output { structured: Some(json.clone()), ..Output::new().with(Content::Json(json)) })
     }
 }
 
@@ -63,13 +60,7 @@ impl Output {
     /// An output without content, to be filled by the methods below.
     #[must_use]
     pub fn new() -> Self {
-        Self {
-            content: Vec::new(),
-            user_content: None,
-            structured: None,
-            raw: None,
-            cost: None,
-        }
+        Self { content: Vec::new(), user_content: None, structured: None, raw: None, cost: None }
     }
 
     /// An output that is one text.
@@ -142,29 +133,19 @@ impl Content {
     /// An image: its media type, such as `image/png`, and its bytes.
     #[must_use]
     pub fn image(media_type: impl Into<String>, data: impl Into<Vec<u8>>) -> Self {
-        Self::Image(Media {
-            media_type: media_type.into(),
-            data: data.into(),
-        })
+        Self::Image(Media { media_type: media_type.into(), data: data.into() })
     }
 
     /// A sound: its media type, such as `audio/ogg`, and its bytes.
     #[must_use]
     pub fn audio(media_type: impl Into<String>, data: impl Into<Vec<u8>>) -> Self {
-        Self::Audio(Media {
-            media_type: media_type.into(),
-            data: data.into(),
-        })
+        Self::Audio(Media { media_type: media_type.into(), data: data.into() })
     }
 
     /// A document: the URI that names it, its media type where it is known, and its text or bytes.
     #[must_use]
     pub fn resource(uri: impl Into<String>, media_type: Option<&str>, body: Body) -> Self {
-        Self::Resource(Embedded {
-            uri: uri.into(),
-            media_type: media_type.map(str::to_owned),
-            body,
-        })
+        Self::Resource(Embedded { uri: uri.into(), media_type: media_type.map(str::to_owned), body })
     }
 }
 
@@ -180,10 +161,7 @@ mod tests {
 
     #[test]
     fn text_is_one_piece_of_content() {
-        let expected = Output {
-            content: vec![Content::Text("hi".into())],
-            ..Output::new()
-        };
+        let expected = Output { content: vec![Content::Text("hi".into())], ..Output::new() };
         assert_eq!("hi".into_output(), Ok(expected.clone()));
         assert_eq!("hi".to_owned().into_output(), Ok(expected));
     }
@@ -191,34 +169,20 @@ mod tests {
     #[test]
     fn json_reaches_model_and_programs() {
         let output = Json(vec![u64::MAX]).into_output().unwrap();
-        assert_eq!(
-            output.content,
-            [Content::Json("[18446744073709551615]".into())]
-        );
+        assert_eq!(output.content, [Content::Json("[18446744073709551615]".into())]);
         assert_eq!(output.structured.as_deref(), Some("[18446744073709551615]"));
     }
 
     #[test]
     fn what_json_cannot_hold_is_a_failure() {
-        let failure = Json(BTreeMap::from([(vec![1], 2)]))
-            .into_output()
-            .unwrap_err();
-        assert!(
-            failure
-                .message
-                .starts_with("The result cannot be written as JSON: "),
-            "{}",
-            failure.message
-        );
+        let failure = Json(BTreeMap::from([(vec![1], 2)])).into_output().unwrap_err();
+        assert!(failure.message.starts_with("The result cannot be written as JSON: "), "{}", failure.message);
     }
 
     #[test]
     fn an_error_becomes_the_failure() {
         let outcome: Result<String, Failure> = Err(Failure::not_found("There is no such thing."));
-        assert_eq!(
-            outcome.into_output(),
-            Err(Failure::not_found("There is no such thing."))
-        );
+        assert_eq!(outcome.into_output(), Err(Failure::not_found("There is no such thing.")));
     }
 
     #[test]
@@ -233,10 +197,7 @@ mod tests {
             .with_cost("0.0042");
         assert_eq!(output.content.len(), 2);
         assert_eq!(output.user_content.unwrap().len(), 2);
-        assert_eq!(
-            (output.structured.as_deref(), output.raw.as_deref()),
-            (Some("1"), Some("raw"))
-        );
+        assert_eq!((output.structured.as_deref(), output.raw.as_deref()), (Some("1"), Some("raw")));
         assert_eq!(output.cost.as_deref(), Some("0.0042"));
     }
 }

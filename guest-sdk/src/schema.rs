@@ -81,34 +81,21 @@ mod tests {
     #[test]
     fn a_struct_becomes_an_object_with_described_properties() {
         let x = json!({ "type": "integer", "format": "int64", "description": "From the left." });
-        let y =
-            json!({ "type": ["integer", "null"], "format": "uint8", "minimum": 0, "maximum": 255 });
-        let expected =
-            json!({ "type": "object", "properties": { "x": x, "y": y }, "required": ["x"] });
+        let y = json!({ "type": ["integer", "null"], "format": "uint8", "minimum": 0, "maximum": 255 });
+        let expected = json!({ "type": "object", "properties": { "x": x, "y": y }, "required": ["x"] });
         assert_eq!(value_of::<Point>(), expected);
     }
 
     #[test]
     fn types_inside_are_written_out() {
         let schema = schema_of::<Line>();
-        assert!(
-            !schema.contains("$ref") && !schema.contains("$defs"),
-            "{schema}"
-        );
-        assert_eq!(
-            value_of::<Line>()["properties"]["to"]["properties"]["x"]["description"],
-            "From the left."
-        );
+        assert!(!schema.contains("$ref") && !schema.contains("$defs"), "{schema}");
+        assert_eq!(value_of::<Line>()["properties"]["to"]["properties"]["x"]["description"], "From the left.");
     }
 
     #[test]
     fn the_root_is_an_object_whatever_the_type() {
-        for schema in [
-            value_of::<Nothing>(),
-            value_of::<Shape>(),
-            value_of::<Tree>(),
-            value_of::<Value>(),
-        ] {
+        for schema in [value_of::<Nothing>(), value_of::<Shape>(), value_of::<Tree>(), value_of::<Value>()] {
             assert_eq!(schema["type"], "object", "{schema}");
             assert!(schema["properties"].is_object(), "{schema}");
         }

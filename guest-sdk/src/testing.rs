@@ -68,11 +68,7 @@ impl TestHost {
     /// A host for the tools that [`export_tools!`](crate::export_tools) lists in `TOOLS`.
     #[must_use]
     pub fn new(tools: &'static [Tool]) -> Self {
-        let info = CallInfo {
-            id: "test".to_owned(),
-            deadline_ms: 60_000,
-            max_result_bytes: 1 << 20,
-        };
+        let info = CallInfo { id: "test".to_owned(), deadline_ms: 60_000, max_result_bytes: 1 << 20 };
         Self { tools, info }
     }
 
@@ -99,11 +95,7 @@ impl TestHost {
         RECORDS.take();
         let outcome = (tool.call)(&parameters.into().to_string(), &self.info);
         let (log, progress) = RECORDS.take();
-        Call {
-            outcome,
-            log,
-            progress,
-        }
+        Call { outcome, log, progress }
     }
 }
 
@@ -156,11 +148,8 @@ impl Call {
     #[must_use]
     #[track_caller]
     pub fn structured<T: DeserializeOwned>(&self) -> T {
-        let Some(json) = &self.output().structured else {
-            panic!("the call gave no structured result")
-        };
-        serde_json::from_str(json)
-            .unwrap_or_else(|error| panic!("the structured result {json} does not fit: {error}"))
+        let Some(json) = &self.output().structured else { panic!("the call gave no structured result") };
+        serde_json::from_str(json).unwrap_or_else(|error| panic!("the structured result {json} does not fit: {error}"))
     }
 }
 
@@ -178,18 +167,11 @@ thread_local! {
 
 pub(crate) fn log(level: Level, message: &str) {
     RECORDS.with_borrow_mut(|(log, _)| {
-        log.push(LogRecord {
-            level,
-            message: message.to_owned(),
-        })
+        log.push(LogRecord { level, message: message.to_owned() });
     });
 }
 
 pub(crate) fn report(done: f64, total: Option<f64>, message: Option<&str>) {
-    let report = ProgressReport {
-        done,
-        total,
-        message: message.map(str::to_owned),
-    };
+    let report = ProgressReport { done, total, message: message.map(str::to_owned) };
     RECORDS.with_borrow_mut(|(_, progress)| progress.push(report));
 }

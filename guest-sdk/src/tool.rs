@@ -29,17 +29,10 @@ pub fn definitions(tools: &[Tool]) -> Vec<Definition> {
 /// # Errors
 ///
 /// The failure of the tool, or `not_found` where there is none with this name.
-pub fn call(
-    tools: &[Tool],
-    name: &str,
-    parameters: &str,
-    info: &CallInfo,
-) -> Result<Output, guest::Failure> {
+pub fn call(tools: &[Tool], name: &str, parameters: &str, info: &CallInfo) -> Result<Output, guest::Failure> {
     #[cfg(target_arch = "wasm32")]
     crate::panic::tell_host();
-    find(tools, name)
-        .and_then(|tool| (tool.call)(parameters, info))
-        .map_err(Failure::into_wire)
+    find(tools, name).and_then(|tool| (tool.call)(parameters, info)).map_err(Failure::into_wire)
 }
 
 /// Reads the arguments of a tool.

@@ -41,13 +41,8 @@ fn name(options: &Options, item: &ItemFn) -> syn::Result<LitStr> {
     let ident = &item.sig.ident;
     match &options.name {
         Some(name) => Ok(name.clone()),
-        None if is_tool_name(&ident.to_string()) => {
-            Ok(LitStr::new(&ident.to_string(), ident.span()))
-        }
-        None => Err(Error::new(
-            ident.span(),
-            format!("{NAME_RULE}; give one with `name = \"…\"`"),
-        )),
+        None if is_tool_name(&ident.to_string()) => Ok(LitStr::new(&ident.to_string(), ident.span())),
+        None => Err(Error::new(ident.span(), format!("{NAME_RULE}; give one with `name = \"…\"`"))),
     }
 }
 
@@ -111,11 +106,7 @@ fn rule(rule: &Rule) -> TokenStream {
         Rule::WritesPath(pointer) => {
             quote!(::ringfence_sdk::ArgumentRule::WritesPath(::std::string::String::from(#pointer)))
         }
-        Rule::NeedsApproval {
-            pointer,
-            equals,
-            approval,
-        } => {
+        Rule::NeedsApproval { pointer, equals, approval } => {
             let equals = optional_string(equals.as_ref().map(|equals| json(&equals.0)));
             let approval = &approval.0;
             quote! {

@@ -22,10 +22,7 @@ pub(crate) enum Input<'a> {
 impl<'a> Function<'a> {
     pub(crate) fn new(item: &'a ItemFn) -> Result<Self> {
         refuse_unfit(item)?;
-        Ok(Self {
-            description: description(item)?,
-            inputs: inputs(item)?,
-        })
+        Ok(Self { description: description(item)?, inputs: inputs(item)? })
     }
 
     /// The type of the tool's arguments, if it has any.
@@ -46,25 +43,14 @@ fn refuse_unfit(item: &ItemFn) -> Result<()> {
         ));
     }
     if !signature.generics.params.is_empty() {
-        return Err(Error::new(
-            signature.generics.span(),
-            "a tool cannot be generic: its schema is made once",
-        ));
+        return Err(Error::new(signature.generics.span(), "a tool cannot be generic: its schema is made once"));
     }
     Ok(())
 }
 
 fn description(item: &ItemFn) -> Result<String> {
-    let lines = item
-        .attrs
-        .iter()
-        .filter(|attribute| attribute.path().is_ident("doc"))
-        .map(doc_line);
-    let text = lines
-        .collect::<Result<Vec<_>>>()?
-        .join("\n")
-        .trim()
-        .to_owned();
+    let lines = item.attrs.iter().filter(|attribute| attribute.path().is_ident("doc")).map(doc_line);
+    let text = lines.collect::<Result<Vec<_>>>()?.join("\n").trim().to_owned();
     if text.is_empty() {
         return Err(Error::new(
             item.sig.ident.span(),
@@ -76,31 +62,17 @@ fn description(item: &ItemFn) -> Result<String> {
 
 fn doc_line(attribute: &Attribute) -> Result<String> {
     if let Meta::NameValue(doc) = &attribute.meta
-        && let Expr::Lit(ExprLit {
-            lit: Lit::Str(line),
-            ..
-        }) = &doc.value
+        && let Expr::Lit(ExprLit { lit: Lit::Str(line), .. }) = &doc.value
     {
         let line = line.value();
         return Ok(line.strip_prefix(' ').unwrap_or(&line).to_owned());
     }
-    Err(Error::new(
-        attribute.span(),
-        "the description of a tool is a plain doc comment",
-    ))
+    Err(Error::new(attribute.span(), "the description of a tool is a plain doc comment"))
 }
 
 fn inputs(item: &ItemFn) -> Result<Vec<Input<'_>>> {
-    let inputs = item
-        .sig
-        .inputs
-        .iter()
-        .map(input)
-        .collect::<Result<Vec<_>>>()?;
-    let infos = inputs
-        .iter()
-        .filter(|input| matches!(input, Input::CallInfo))
-        .count();
+    let inputs = item.sig.inputs.iter().map(input).collect::<Result<Vec<_>>>()?;
+    let infos = inputs.iter().filter(|input| matches!(input, Input::CallInfo)).count();
     if infos > 1 || inputs.len() - infos > 1 {
         return Err(Error::new(
             item.sig.inputs.span(),
@@ -112,10 +84,7 @@ fn inputs(item: &ItemFn) -> Result<Vec<Input<'_>>> {
 
 fn input(argument: &FnArg) -> Result<Input<'_>> {
     match argument {
-        FnArg::Receiver(receiver) => Err(Error::new(
-            receiver.span(),
-            "a tool is a function, not a method",
-        )),
+        FnArg::Receiver(receiver) => Err(Error::new(receiver.span(), "a tool is a function, not a method")),
         FnArg::Typed(PatType { ty, .. }) => Ok(match ty.as_ref() {
             Type::Reference(_) => Input::CallInfo,
             arguments => Input::Arguments(arguments),

@@ -30,11 +30,7 @@ pub(crate) struct Approval(pub(crate) Ident);
 pub(crate) enum Rule {
     ReadsPath(LitStr),
     WritesPath(LitStr),
-    NeedsApproval {
-        pointer: LitStr,
-        equals: Option<Json>,
-        approval: Approval,
-    },
+    NeedsApproval { pointer: LitStr, equals: Option<Json>, approval: Approval },
 }
 
 pub(crate) struct RateLimit {
@@ -66,7 +62,7 @@ impl Options {
             "name" => self.name = Some(tool_name(meta)?),
             "title" => self.title = Some(meta.value()?.parse()?),
             "read_only" | "destructive" | "idempotent" | "open_world" | "pure" => {
-                self.effects.push(constant(option))
+                self.effects.push(constant(option));
             }
             "approval" => self.approval = Some(meta.value()?.parse()?),
             "reads_path" => self.rules.push(Rule::ReadsPath(pointer(meta)?)),
@@ -93,10 +89,7 @@ impl Parse for Approval {
             "unless_auto_approved" => "UnlessAutoApproved",
             "always" => "Always",
             _ => {
-                return Err(Error::new(
-                    word.span(),
-                    "expected `never`, `unless_auto_approved` or `always`",
-                ));
+                return Err(Error::new(word.span(), "expected `never`, `unless_auto_approved` or `always`"));
             }
         };
         Ok(Self(Ident::new(variant, word.span())))
@@ -120,9 +113,7 @@ impl Parse for Json {
 pub(crate) fn is_tool_name(name: &str) -> bool {
     name.len() <= 48
         && name.starts_with(|first: char| first.is_ascii_lowercase())
-        && name
-            .chars()
-            .all(|c| matches!(c, 'a'..='z' | '0'..='9' | '_' | '-'))
+        && name.chars().all(|c| matches!(c, 'a'..='z' | '0'..='9' | '_' | '-'))
 }
 
 fn tool_name(meta: &ParseNestedMeta) -> Result<LitStr> {
@@ -134,8 +125,7 @@ fn tool_name(meta: &ParseNestedMeta) -> Result<LitStr> {
 }
 
 /// What is wrong with a name that the contract does not allow.
-pub(crate) const NAME_RULE: &str =
-    "a tool's name is 1 to 48 of `a-z`, `0-9`, `_` and `-`, beginning with a letter";
+pub(crate) const NAME_RULE: &str = "a tool's name is 1 to 48 of `a-z`, `0-9`, `_` and `-`, beginning with a letter";
 
 fn constant(option: &Ident) -> Ident {
     Ident::new(&option.to_string().to_uppercase(), option.span())
@@ -144,10 +134,7 @@ fn constant(option: &Ident) -> Ident {
 fn pointer(meta: &ParseNestedMeta) -> Result<LitStr> {
     let pointer: LitStr = meta.value()?.parse()?;
     if !pointer.value().starts_with('/') {
-        return Err(Error::new(
-            pointer.span(),
-            "expected a JSON Pointer to an argument, such as \"/path\"",
-        ));
+        return Err(Error::new(pointer.span(), "expected a JSON Pointer to an argument, such as \"/path\""));
     }
     Ok(pointer)
 }
@@ -165,11 +152,7 @@ fn needs_approval(meta: &ParseNestedMeta) -> Result<Rule> {
     })?;
     let pointer = at.ok_or_else(|| meta.error("`pointer` is missing"))?;
     let approval = approval.unwrap_or_else(|| Approval(Ident::new("Always", Span::call_site())));
-    Ok(Rule::NeedsApproval {
-        pointer,
-        equals,
-        approval,
-    })
+    Ok(Rule::NeedsApproval { pointer, equals, approval })
 }
 
 fn rate_limit(meta: &ParseNestedMeta) -> Result<RateLimit> {

@@ -1,1 +1,40 @@
-//! Guests.
+//! Guests for the tests, each named for what it tries.
+//!
+//! Those in `examples/` are written with the SDK and compiled like any author's tool. Those in `wat/` do what no compiler
+//! would, and are put together here: the file's fields and those of `frame.wat` are one core module, which names the
+//! contract and so can become a component. Every guest that gets so far has a tool called `run`.
+//!
+//! | guest | tries |
+//! |---|---|
+//! | `alias_strings` | to return 1,000,000 texts that are the same 1 MiB |
+//! | `bad_schema` | to define tools with schemas that break the rules |
+//! | `big_table_ok` | nothing: it has a large table, and is right |
+//! | `contract_99` | to speak another version of the contract |
+//! | `core_module` | to pass for a component |
+//! | `deep_json` | to return 200,000 nested arrays |
+//! | `echo` | nothing: it gives back its parameters |
+//! | `endless_loop`, `endless_recursion` | never to return |
+//! | `extra_import` | to import a function that does not exist |
+//! | `forged_log` | to write a log record that looks like one of the host |
+//! | `huge_result` | to return 48 MiB |
+//! | `log_flood` | to log 1,000 times 1 MiB |
+//! | `many_pollables` | to hold 100 host objects at once |
+//! | `many_tables` | to have 20 tables |
+//! | `many_tools` | to define 10,000 tools |
+//! | `memory_bomb`, `table_bomb` | to take all memory, or table elements |
+//! | `no_tools` | to be installed without tools |
+//! | `panic`, `trap` | to end by a panic, or a trap |
+//! | `random_flood` | to have the host make 100 MiB of random bytes |
+//! | `slow` | nothing: it reports its progress `n` times |
+//! | `spin` | to use the processor for `iterations` rounds |
+//! | `start_loops` | never to be instantiated |
+//! | `taken_names` | to define tools with the host's names, and one twice |
+//! | `wait_an_hour` | to wait for an hour |
+//!
+//! The package `echo_plain` beside this one is `echo` with Rust's ordinary allocator.
+
+#[cfg(not(target_arch = "wasm32"))]
+mod wat_guests;
+
+#[cfg(not(target_arch = "wasm32"))]
+pub use wat_guests::{WAT_GUESTS, wat_guest};

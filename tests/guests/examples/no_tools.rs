@@ -1,0 +1,3 @@
+//! A component like any other, but without tools.
+
+ringfence_sdk::export_tools!();
