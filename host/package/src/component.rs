@@ -26,7 +26,9 @@ pub enum ComponentError {
     #[error("the file is empty: it was probably not copied in full")]
     Empty,
     /// Over [`MAX_BYTES`].
-    #[error("the file has {size} bytes, at most {MAX_BYTES} are allowed: strip it, or build it without debug information")]
+    #[error(
+        "the file has {size} bytes, at most {MAX_BYTES} are allowed: strip it, or build it without debug information"
+    )]
     TooLarge {
         /// Its size, as far as it was read.
         size: usize,
@@ -51,13 +53,18 @@ pub enum ComponentError {
         found: String,
     },
     /// Not our contract.
-    #[error("the component does not export `{}`, so it has no tools: build it with the SDK", ringfence_wit::GUEST_INTERFACE)]
+    #[error(
+        "the component does not export `{}`, so it has no tools: build it with the SDK",
+        ringfence_wit::GUEST_INTERFACE
+    )]
     NoContract,
     /// No manifest.
     #[error("the component has no manifest: build it with `ringfence build`, which puts one in")]
     NoManifest,
     /// There is a manifest already.
-    #[error("the component has a manifest already: say that it is to be replaced, or start from the component without it")]
+    #[error(
+        "the component has a manifest already: say that it is to be replaced, or start from the component without it"
+    )]
     HasManifest,
     /// More than one manifest.
     #[error("the component has {count} manifests, so nobody can tell which one holds: build it again")]
@@ -107,7 +114,9 @@ impl<'a> Component<'a> {
     /// # Errors
     /// [`ComponentError::OtherContract`] or [`ComponentError::NoContract`].
     pub fn check_contract(&self) -> Result<(), ComponentError> {
-        let ours = |name: &&String| name.starts_with(ringfence_wit::PACKAGE) && name[ringfence_wit::PACKAGE.len()..].starts_with('/');
+        let ours = |name: &&String| {
+            name.starts_with(ringfence_wit::PACKAGE) && name[ringfence_wit::PACKAGE.len()..].starts_with('/')
+        };
         for name in self.exports.iter().chain(&self.imports).filter(ours) {
             let version = name.rsplit_once('@').map_or("none", |(_, version)| version);
             if version != ringfence_wit::VERSION {

@@ -1,7 +1,7 @@
 //! Every way in which a package can be refused, under one roof.
 
 use ringfence_core::{SourceName, ToolError};
-use ringfence_store::{Digest, StoreError};
+use ringfence_store::StoreError;
 use semver::Version;
 use thiserror::Error;
 
@@ -78,10 +78,10 @@ pub enum PackageError {
         source_name: SourceName,
         /// The version.
         version: Version,
-        /// What was installed.
-        pinned: Digest,
-        /// What this is.
-        offered: Digest,
+        /// SHA-256 of what was installed.
+        pinned: String,
+        /// SHA-256 of this.
+        offered: String,
     },
     /// The compiler refused the component.
     #[error("the component cannot be compiled: {0}")]

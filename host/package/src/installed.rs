@@ -91,11 +91,9 @@ impl Installed {
         Self { row, manifest }
     }
 
-    fn from_row(row: InstalledRow) -> Result<Self, Broken> {
-        match Manifest::parse(row.manifest.as_bytes()) {
-            Ok(manifest) => Ok(Self { row, manifest }),
-            Err(error) => Err(Broken { source: row.source, error: error.into() }),
-        }
+    fn from_row(row: InstalledRow) -> Result<Self, PackageError> {
+        let manifest = Manifest::parse(row.manifest.as_bytes())?;
+        Ok(Self { row, manifest })
     }
 }
 
@@ -107,9 +105,10 @@ impl Installer {
     pub fn inventory(&self) -> Result<Inventory, PackageError> {
         let mut inventory = Inventory { installed: Vec::new(), broken: Vec::new() };
         for row in self.store().database().installed()? {
+            let source = row.source.clone();
             match Installed::from_row(row) {
                 Ok(installed) => inventory.installed.push(installed),
-                Err(broken) => inventory.broken.push(broken),
+                Err(error) => inventory.broken.push(Broken { source, error }),
             }
         }
         Ok(inventory)
@@ -121,7 +120,7 @@ impl Installer {
     /// When its record cannot be used.
     pub fn installed(&self, source: &SourceName) -> Result<Option<Installed>, PackageError> {
         let row = self.store().database().installed_as(source)?;
-        row.map(|row| Installed::from_row(row).map_err(|broken| broken.error)).transpose()
+        row.map(Installed::from_row).transpose()
     }
 
     /// Whether `installed` may run now: its key is trusted for it, and was not revoked since. Reads no file.
@@ -205,7 +204,8 @@ impl Installer {
     fn not_installed(&self, source: &SourceName) -> Result<PackageError, PackageError> {
         let rows = self.store().database().installed()?;
         let near = nearest(source.as_str(), rows.iter().map(|row| row.source.as_str()), 1).pop();
-        let hint = near.map_or_else(|| ": `ringfence list` shows what is".into(), |near| format!(": did you mean `{near}`?"));
+        let hint =
+            near.map_or_else(|| ": `ringfence list` shows what is".into(), |near| format!(": did you mean `{near}`?"));
         Ok(PackageError::NotInstalled { source_name: source.clone(), hint })
     }
 }

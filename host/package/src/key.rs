@@ -75,7 +75,8 @@ impl PublicKey {
             return Err(KeyError::Malformed("its length or algorithm is another"));
         };
         let (id, _) = rest.split_first_chunk().ok_or(KeyError::Malformed("it is too short"))?;
-        let key = minisign_verify::PublicKey::from_base64(base64).map_err(|_| KeyError::Malformed("it is not valid"))?;
+        let key =
+            minisign_verify::PublicKey::from_base64(base64).map_err(|_| KeyError::Malformed("it is not valid"))?;
         Ok(Self { id: KeyId(*id), base64: base64.to_owned(), key })
     }
 

@@ -74,8 +74,8 @@ impl Candidate<'_> {
             return Err(PackageError::SameVersion {
                 source_name: self.source.clone(),
                 version: self.version.clone(),
-                pinned: pin.digest,
-                offered: self.digest,
+                pinned: pin.digest.to_string(),
+                offered: self.digest.to_string(),
             });
         }
         Ok(())
@@ -110,7 +110,8 @@ mod tests {
 
     fn check(pin: &Pin, version: &str, signer: Signer, publisher: &str, options: &InstallOptions) -> &'static str {
         let version = version.parse().unwrap();
-        let candidate = Candidate { source: &pin.source, version: &version, digest: Digest::of(b"new"), publisher, signer };
+        let candidate =
+            Candidate { source: &pin.source, version: &version, digest: Digest::of(b"new"), publisher, signer };
         candidate.check(pin, options).map_or_else(|error| error.code(), |()| "ok")
     }
 

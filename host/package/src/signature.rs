@@ -107,7 +107,7 @@ impl Signature {
             b"Ed" => return Err(SignatureError::Legacy),
             _ => return Err(SignatureError::Algorithm),
         }
-        let [_, _, id @ .., ] = &signature;
+        let [_, _, id @ ..] = &signature;
         let key_id = KeyId::from_bytes(*id.first_chunk().expect("72 bytes are left of 74"));
         let signature = minisign_verify::Signature::decode(text)
             .map_err(|_| SignatureError::Malformed { line: 2, problem: "is not a signature" })?;
@@ -145,7 +145,8 @@ impl Signature {
 
 fn comment(line: u8, text: &str, prefix: &str) -> Result<(), SignatureError> {
     let comment = text.strip_prefix(prefix);
-    let comment = comment.ok_or(SignatureError::Malformed { line, problem: "does not begin as such a comment does" })?;
+    let comment =
+        comment.ok_or(SignatureError::Malformed { line, problem: "does not begin as such a comment does" })?;
     // minisign separates what it writes with tabs. Anything else could play tricks with a terminal.
     if comment.chars().any(|c| c.is_control() && c != '\t') {
         return Err(SignatureError::Malformed { line, problem: "has a control character" });

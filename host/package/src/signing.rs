@@ -14,6 +14,11 @@ use thiserror::Error;
 
 use crate::key::{KeyError, PublicKey};
 
+/// How an encrypted key begins: Ed25519, scrypt.
+const ENCRYPTED: &[u8] = b"EdSc";
+/// How a key begins that is not encrypted.
+const UNENCRYPTED: &[u8] = b"Ed\0\0";
+
 /// A key that packages are signed with. Its `Debug` form hides it.
 pub struct SecretKey(minisign::SecretKey);
 
@@ -74,15 +79,18 @@ impl SecretKey {
     /// [`SigningError::PasswordNeeded`] when the key is encrypted and there is no `password`.
     pub fn read(path: &Path, password: Option<&Secret>) -> Result<Self, SigningError> {
         let text = fs_err::read_to_string(path)?;
-        let encrypted = is_encrypted(&text);
-        let key = SecretKeyBox::from(text);
-        if !encrypted {
-            let key = key.into_unencrypted_secret_key();
-            return key.map(Self).map_err(|_| SigningError::NotSecretKey(path.to_owned()));
+        let not_a_key = || SigningError::NotSecretKey(path.to_owned());
+        let bytes = text.lines().nth(1).and_then(|line| STANDARD.decode(line).ok()).ok_or_else(not_a_key)?;
+        if bytes.starts_with(ENCRYPTED) {
+            let password = password.ok_or_else(|| SigningError::PasswordNeeded(path.to_owned()))?;
+            let key = SecretKeyBox::from(text).into_secret_key(Some(password.expose().to_owned()));
+            return key.map(Self).map_err(|_| SigningError::WrongPassword(path.to_owned()));
         }
-        let password = password.ok_or_else(|| SigningError::PasswordNeeded(path.to_owned()))?;
-        let key = key.into_secret_key(Some(password.expose().to_owned()));
-        key.map(Self).map_err(|_| SigningError::WrongPassword(path.to_owned()))
+        if !bytes.starts_with(UNENCRYPTED) {
+            return Err(not_a_key());
+        }
+        // Read as bytes, because stock minisign leaves the checksum of such a key empty and the library insists on it.
+        minisign::SecretKey::from_bytes(&bytes).map(Self).map_err(|_| not_a_key())
     }
 
     /// Signs `package`. The trusted comment names when, the file and the version, so that a signature cannot be passed
@@ -96,7 +104,9 @@ impl SecretKey {
         }
         let seconds = unix_milliseconds() / 1000;
         let trusted = format!("timestamp:{seconds}\tfile:{file_name}\thashed\tversion:{version}");
-        let signed = minisign::sign(None, &self.0, package, Some(&trusted), Some("signature by ringfence"))?;
+        // With its public half the library checks what it made, so a damaged key signs nothing.
+        let public = minisign::PublicKey::from_secret_key(&self.0)?;
+        let signed = minisign::sign(Some(&public), &self.0, package, Some(&trusted), Some("signature by ringfence"))?;
         Ok(signed.into_string())
     }
 }
@@ -112,10 +122,4 @@ fn create(path: &Path, mode: u32, contents: &[u8]) -> io::Result<()> {
     let mut file = fs_err::OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
     file.write_all(contents)?;
     file.sync_all()
-}
-
-/// Whether the second line begins with the mark of Ed25519 and that of scrypt.
-fn is_encrypted(text: &str) -> bool {
-    let key = text.lines().nth(1).and_then(|line| STANDARD.decode(line).ok());
-    key.is_some_and(|key| key.starts_with(b"EdSc"))
 }

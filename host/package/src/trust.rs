@@ -38,7 +38,9 @@ pub enum TrustError {
     )]
     Unknown(KeyId),
     /// The operator revoked it.
-    #[error("key {id} of {publisher} was revoked ({reason}): get a package that is signed with the publisher's new key")]
+    #[error(
+        "key {id} of {publisher} was revoked ({reason}): get a package that is signed with the publisher's new key"
+    )]
     Revoked {
         /// The key.
         id: KeyId,

@@ -94,7 +94,11 @@ fn explain(path: &Path, source: rusqlite::Error) -> StoreError {
 }
 
 /// The text in `column`, through `parse`.
-pub(crate) fn parsed<T, E>(row: &Row<'_>, column: usize, parse: impl FnOnce(String) -> Result<T, E>) -> rusqlite::Result<T>
+pub(crate) fn parsed<T, E>(
+    row: &Row<'_>,
+    column: usize,
+    parse: impl FnOnce(String) -> Result<T, E>,
+) -> rusqlite::Result<T>
 where
     E: Error + Send + Sync + 'static,
 {

@@ -1,8 +1,8 @@
 //! The folder that holds a host's state, and the lock that gives it one owner.
 
-use std::fs::{DirBuilder, Permissions};
+use std::fs::Permissions;
 use std::io::{Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use fs_err::File;
@@ -77,22 +77,19 @@ impl StateFolder {
 }
 
 /// Makes the folder, or checks that the one that is there is closed to others.
+///
+/// A folder that is still empty is closed without asking. One with something in it may be somebody's home, or `/tmp`:
+/// closing that would be worse than refusing it.
 fn make_private(path: &Path) -> Result<(), StoreError> {
-    if !path.is_dir() {
-        if let Some(parent) = path.parent() {
-            fs_err::create_dir_all(parent)?;
-        }
-        DirBuilder::new().mode(0o700).create(path).map_err(|error| {
-            std::io::Error::new(error.kind(), format!("cannot make the folder {}: {error}", path.display()))
-        })?;
-        // The process's own mask may have taken bits away that the owner needs.
-        fs_err::set_permissions(path, Permissions::from_mode(0o700))?;
-    }
+    fs_err::create_dir_all(path)?;
     let mode = fs_err::metadata(path)?.permissions().mode() & 0o777;
-    if mode & 0o077 != 0 {
+    if mode & 0o077 == 0 {
+        return Ok(());
+    }
+    if fs_err::read_dir(path)?.next().is_some() {
         return Err(StoreError::TooOpen { path: path.to_owned(), mode, wanted: 0o700 });
     }
-    Ok(())
+    Ok(fs_err::set_permissions(path, Permissions::from_mode(0o700))?)
 }
 
 /// Takes the lock and leaves the process's number in it, for the message that the next one gets.
@@ -146,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn is_made_closed_and_refused_open() {
+    fn is_made_closed_and_refused_when_others_can_look_into_it() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().join("a/b");
         drop(StateFolder::open(&root).unwrap());

@@ -47,10 +47,8 @@ impl HostKey {
     }
 
     fn load(path: &Path) -> Result<Self, StoreError> {
-        let mut file = fs_err::OpenOptions::new()
-            .read(true)
-            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-            .open(path)?;
+        let mut file =
+            fs_err::OpenOptions::new().read(true).custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(path)?;
         let metadata = file.metadata()?;
         if !metadata.is_file() {
             return Err(StoreError::WrongKind { path: path.to_owned(), wanted: "plain file" });

@@ -39,8 +39,7 @@ pub struct Signed {
     pub signature: String,
 }
 
-const COLUMNS: &str =
-    "source, version, publisher, digest, key_id, signature, effects_accepted, installed_at, manifest";
+const COLUMNS: &str = "source, version, publisher, digest, key_id, signature, effects_accepted, installed_at, manifest";
 
 impl Database {
     /// All installed packages, by name.

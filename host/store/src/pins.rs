@@ -40,8 +40,16 @@ impl Database {
 
 pub(crate) fn put_pin(transaction: &Transaction<'_>, pin: &Pin) -> rusqlite::Result<()> {
     transaction
-        .prepare_cached("INSERT OR REPLACE INTO pin (source, version, digest, publisher, key_id) VALUES (?1,?2,?3,?4,?5)")?
-        .execute(params![pin.source.as_str(), pin.version.to_string(), pin.digest.to_string(), pin.publisher, pin.key_id])
+        .prepare_cached(
+            "INSERT OR REPLACE INTO pin (source, version, digest, publisher, key_id) VALUES (?1,?2,?3,?4,?5)",
+        )?
+        .execute(params![
+            pin.source.as_str(),
+            pin.version.to_string(),
+            pin.digest.to_string(),
+            pin.publisher,
+            pin.key_id
+        ])
         .map(drop)
 }
 

@@ -24,8 +24,8 @@ impl RateLedger for Database {
             buckets.iter().map(|bucket| serde_json::to_string(&bucket.caller)).collect::<Result<_, _>>()?;
         self.write(|transaction| {
             transaction.execute("DELETE FROM rate_bucket", [])?;
-            let mut insert =
-                transaction.prepare_cached("INSERT INTO rate_bucket (caller, source, tool, empty_at) VALUES (?1,?2,?3,?4)")?;
+            let mut insert = transaction
+                .prepare_cached("INSERT INTO rate_bucket (caller, source, tool, empty_at) VALUES (?1,?2,?3,?4)")?;
             for (bucket, caller) in buckets.iter().zip(callers) {
                 let ToolId { source, name } = &bucket.tool;
                 insert.execute(params![caller, source.as_str(), name.as_str(), bucket.empty_at.cast_signed()])?;

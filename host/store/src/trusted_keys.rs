@@ -69,7 +69,9 @@ impl Database {
         let sources = serde_json::Value::from(key.sources.clone()).to_string();
         self.write(|transaction| {
             transaction
-                .prepare_cached(&format!("INSERT OR REPLACE INTO trusted_key ({COLUMNS}) VALUES (?1,?2,?3,?4,?5,?6,?7)"))?
+                .prepare_cached(&format!(
+                    "INSERT OR REPLACE INTO trusted_key ({COLUMNS}) VALUES (?1,?2,?3,?4,?5,?6,?7)"
+                ))?
                 .execute(params![
                     key.key_id,
                     key.public_key,

@@ -175,10 +175,10 @@ impl Index {
             taken += 1;
         }
         transaction
-            .execute("INSERT OR REPLACE INTO followed (segment, offset) VALUES (?1, ?2)", params![
-                segment,
-                offset.cast_signed()
-            ])
+            .execute(
+                "INSERT OR REPLACE INTO followed (segment, offset) VALUES (?1, ?2)",
+                params![segment, offset.cast_signed()],
+            )
             .and_then(|_| transaction.commit())
             .map_err(std::io::Error::other)?;
         Ok(taken)
@@ -186,7 +186,9 @@ impl Index {
 
     fn recent(&self, limit: usize) -> rusqlite::Result<Vec<IndexedEvent>> {
         self.connection
-            .prepare_cached("SELECT seq, time, event, call, tool, origin, outcome FROM event ORDER BY seq DESC LIMIT ?1")?
+            .prepare_cached(
+                "SELECT seq, time, event, call, tool, origin, outcome FROM event ORDER BY seq DESC LIMIT ?1",
+            )?
             .query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
                 Ok(IndexedEvent {
                     seq: row.get::<_, i64>(0)?.cast_unsigned(),

@@ -79,7 +79,8 @@ impl Writer {
         }
         let link = encode(&mut self.line, key, &self.last.mac, place, unix_milliseconds(), event)?;
         if self.line.len() > MAX_LINE {
-            let told = format!("an event of {} bytes is longer than the {MAX_LINE} that a line may have", self.line.len());
+            let told =
+                format!("an event of {} bytes is longer than the {MAX_LINE} that a line may have", self.line.len());
             return Err(io::Error::new(io::ErrorKind::InvalidInput, told));
         }
         self.segment.append(&self.line)?;
