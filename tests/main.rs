@@ -16,6 +16,8 @@ mod settings;
 mod support;
 mod tools;
 
+pub(crate) use support::repository;
+
 /// A file that nobody lists here would be a test that nobody runs.
 #[test]
 fn no_file_is_forgotten() {

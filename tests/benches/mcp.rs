@@ -21,7 +21,7 @@ pub async fn run() {
     let home = tempfile::tempdir().unwrap();
     fs_err::write(home.path().join("config.toml"), "[rate]\nunlimited = true\n").unwrap();
     let file = home.path().join("echo.wasm");
-    fs_err::write(&file, guests::with_manifest(&guests::component("echo"), "guest")).unwrap();
+    fs_err::write(&file, guests::package("echo", "guest", "1.0.0")).unwrap();
     let mut install = std::process::Command::new(env!("CARGO_BIN_EXE_ringfence"));
     install.env("RINGFENCE_HOME", home.path()).arg("install").arg(&file).arg("--allow-unsigned");
     assert!(install.stdout(std::process::Stdio::null()).status().unwrap().success());

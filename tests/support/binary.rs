@@ -71,7 +71,7 @@ impl Home {
     pub fn trust(&self, name: &str, names: &[&str]) {
         let file = format!("{name}.pub");
         let mut args = vec!["trust", "add", &file, "--publisher", name];
-        names.iter().for_each(|name| args.extend(["--name", name]));
+        names.iter().for_each(|name| args.extend(["--sign", name]));
         self.args(&args).ok();
     }
 

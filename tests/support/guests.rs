@@ -4,15 +4,31 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use ringfence::author::toolchain::Toolchain;
-use ringfence::author::{compile, componentize};
+use ringfence::author::{compile, componentize, package};
+use ringfence_guests::{WAT_GUESTS, wat_guest};
+use ringfence_package::PackageInfo;
 
-use super::repository;
+use crate::repository;
 
 /// The bytes of the guest `name`.
 pub fn component(name: &str) -> Arc<[u8]> {
     static GUESTS: OnceLock<HashMap<String, Arc<[u8]>>> = OnceLock::new();
     let guests = GUESTS.get_or_init(build);
     guests.get(name).unwrap_or_else(|| panic!("there is no guest `{name}`")).clone()
+}
+
+/// The guest `name` as a package with a manifest, under another name.
+pub fn package(name: &str, source: &str, version: &str) -> Vec<u8> {
+    let info = PackageInfo::parse(&format!(
+        "name = \"{source}\"\nversion = \"{version}\"\npublisher = \"tests\"\ndescription = \"A guest.\"\nlicense = \"MIT\"\n"
+    ))
+    .unwrap();
+    let component = component(name);
+    let made = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(package::with_manifest(&component, info)).unwrap().0
+    });
+    made.join().unwrap()
 }
 
 fn build() -> HashMap<String, Arc<[u8]>> {
@@ -30,16 +46,11 @@ fn build() -> HashMap<String, Arc<[u8]>> {
         .into_iter()
         .map(|artifact| (artifact.name, componentize::componentize(artifact.wasm).unwrap().into()))
         .collect();
-    for entry in std::fs::read_dir(folder.join("wat")).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        guests.insert(name, from_wat(&path).into());
+    for (name, _) in WAT_GUESTS {
+        let module = wat_guest(name).unwrap();
+        // What is no component stays what it is, for the tests that hand it in.
+        let component = componentize::componentize(module.clone()).unwrap_or(module);
+        guests.insert(name.to_owned(), component.into());
     }
     guests
-}
-
-/// A file of WAT: a component as it stands, or a core module that speaks the contract.
-fn from_wat(path: &std::path::Path) -> Vec<u8> {
-    let wasm = wat::parse_file(path).unwrap();
-    if wasmparser::Parser::is_component(&wasm) { wasm } else { componentize::with_contract(wasm).unwrap() }
 }

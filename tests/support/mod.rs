@@ -3,6 +3,7 @@
 pub mod binary;
 pub mod guests;
 pub mod host;
+pub mod packages;
 
 use std::path::{Path, PathBuf};
 

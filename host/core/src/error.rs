@@ -214,7 +214,7 @@ impl CallError {
     /// The text for the operator: what happened, and what to do about it.
     pub fn for_operator(&self) -> String {
         match self.remedy() {
-            Some(remedy) => format!("{self}\n  to change that: {remedy}"),
+            Some(remedy) => format!("{self}\n  hint: {remedy}"),
             None => self.to_string(),
         }
     }

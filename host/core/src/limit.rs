@@ -108,6 +108,11 @@ impl LimitKind {
         self.facts().default
     }
 
+    /// Whether it means something for native code, which burns no fuel and grows no linear memory.
+    pub fn applies_to_native(self) -> bool {
+        matches!(self, Self::Deadline | Self::Result | Self::Params)
+    }
+
     fn of_key(key: &str) -> Option<Self> {
         FACTS.iter().find(|facts| facts.key == key).map(|facts| facts.kind)
     }

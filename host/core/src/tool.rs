@@ -187,6 +187,11 @@ impl Origin {
         }
     }
 
+    /// Whether the tool is native code, compiled into this process.
+    pub fn is_native(&self) -> bool {
+        matches!(self, Self::Builtin | Self::Native)
+    }
+
     /// The digest of the code that runs, for what is not compiled in.
     pub fn digest(&self) -> Option<&str> {
         match self {

@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The way to the owner.
-pub enum Door {
+pub(crate) enum Door {
     /// This process owns the state folder, and lets others in.
     Owner {
         /// The host.
@@ -32,7 +32,7 @@ pub enum Door {
 
 /// Why there is no way to the owner.
 #[derive(Debug, Error)]
-pub enum DoorError {
+pub(crate) enum DoorError {
     /// This process cannot be the owner.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -46,7 +46,7 @@ impl Door {
     ///
     /// # Errors
     /// When the state folder or the configuration cannot be used.
-    pub async fn open(home: Home) -> Result<Self, DoorError> {
+    pub(crate) async fn open(home: Home) -> Result<Self, DoorError> {
         match Ringfence::builder(home.clone()).open().await {
             Ok(host) => {
                 let host = Arc::new(host);
@@ -62,7 +62,7 @@ impl Door {
     ///
     /// # Errors
     /// What the owner answers; or that it could not be reached.
-    pub async fn ask(
+    pub(crate) async fn ask(
         &self,
         request: Request,
         events: mpsc::Sender<Event>,
@@ -78,7 +78,7 @@ impl Door {
     ///
     /// # Errors
     /// When the last of the state cannot be written.
-    pub async fn close(self) -> io::Result<()> {
+    pub(crate) async fn close(self) -> io::Result<()> {
         match self {
             Self::Owner { host, socket } => {
                 socket.finish().await;

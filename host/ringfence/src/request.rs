@@ -92,7 +92,7 @@ pub struct InstallRequest {
 }
 
 /// How many events may wait for whoever asked. Further ones are dropped: a tool cannot fill the host with its progress.
-pub const EVENT_QUEUE: usize = 256;
+pub(crate) const EVENT_QUEUE: usize = 256;
 
 /// What happens before the answer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -144,13 +144,14 @@ pub struct ToolEntry {
     pub origin: Origin,
     /// What it says of itself, with only those effects that the host believes.
     pub spec: ToolSpec,
-    /// The limits of each call.
+    /// The limits of each call, as far as they mean something for this tool.
     pub limits: LimitSet,
 }
 
 impl From<&Registered> for ToolEntry {
     fn from(tool: &Registered) -> Self {
-        let limits = LimitKind::all().fold(LimitSet::default(), |set, kind| set.with(kind, tool.limits().get(kind)));
+        let meaningful = LimitKind::all().filter(|kind| !tool.origin().is_native() || kind.applies_to_native());
+        let limits = meaningful.fold(LimitSet::default(), |set, kind| set.with(kind, tool.limits().get(kind)));
         Self {
             name: tool.wire_name().to_owned(),
             source: tool.id().source.to_string(),

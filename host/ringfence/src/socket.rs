@@ -33,7 +33,7 @@ enum Line {
 }
 
 /// How asking through the socket failed.
-pub enum AskError {
+pub(crate) enum AskError {
     /// Nobody took the request: it can be asked again.
     NotTaken(io::Error),
     /// It was taken and no answer came.
@@ -41,7 +41,7 @@ pub enum AskError {
 }
 
 /// The owner's end.
-pub struct SocketServer {
+pub(crate) struct SocketServer {
     path: PathBuf,
     stop: CancellationToken,
     connections: TaskTracker,
@@ -52,7 +52,7 @@ impl SocketServer {
     ///
     /// # Errors
     /// When the socket cannot be made.
-    pub fn start(folder: &Path, name: &Path, host: &Arc<Ringfence>) -> io::Result<Self> {
+    pub(crate) fn start(folder: &Path, name: &Path, host: &Arc<Ringfence>) -> io::Result<Self> {
         // Left over from an owner that was killed: the lock is ours, so nobody listens.
         let _ = fs_err::remove_file(name);
         let listener = with_short_path(folder, name, |path| UnixListener::bind(path))?;
@@ -63,7 +63,7 @@ impl SocketServer {
     }
 
     /// Takes no more requests and waits for those that run.
-    pub async fn finish(self) {
+    pub(crate) async fn finish(self) {
         self.stop.cancel();
         self.connections.close();
         self.connections.wait().await;
@@ -128,7 +128,7 @@ async fn send(write: &mut (impl tokio::io::AsyncWrite + Unpin), line: &Line) -> 
 ///
 /// # Errors
 /// See [`AskError`].
-pub async fn ask(
+pub(crate) async fn ask(
     folder: &Path,
     name: &Path,
     request: &Request,

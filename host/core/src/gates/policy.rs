@@ -9,7 +9,7 @@ use thiserror::Error;
 use crate::call::CheckedCall;
 use crate::error::CallError;
 use crate::grant::Grant;
-use crate::limit::{LimitKind, LimitSet, Limits};
+use crate::limit::{LimitSet, Limits};
 use crate::name::{SourceName, ToolId, is_reserved, nearest};
 use crate::registry::{Registered, Registry, RegistryError};
 use crate::source::Offered;
@@ -192,7 +192,7 @@ impl OperatorLimits {
         let nothing = LimitSet::default();
         let own = self.by_name.get(&id.wire_name()).unwrap_or(&nothing);
         let source = self.by_name.get(id.source.as_str()).unwrap_or(&nothing);
-        if matches!(offered.origin, Origin::Builtin | Origin::Native) {
+        if offered.origin.is_native() {
             enforceable(id, own)?;
             enforceable(id, source)?;
         }
@@ -200,10 +200,9 @@ impl OperatorLimits {
     }
 }
 
-/// Native code burns no fuel and grows no linear memory: a setting that nothing enforces is refused.
+/// A setting that nothing enforces is refused.
 fn enforceable(id: &ToolId, set: &LimitSet) -> Result<(), RegistryError> {
-    let applies = |kind| matches!(kind, LimitKind::Deadline | LimitKind::Result | LimitKind::Params);
-    match set.iter().find(|(kind, _)| !applies(*kind)) {
+    match set.iter().find(|(kind, _)| !kind.applies_to_native()) {
         Some((kind, _)) => Err(RegistryError::Unenforceable { tool: id.clone(), limit: kind.key() }),
         None => Ok(()),
     }

@@ -52,7 +52,7 @@ pub enum CompileError {
         source: io::Error,
     },
     /// The compiler found mistakes.
-    #[error("The project does not compile (cargo: {status}):\n{}", last_lines.join("\n"))]
+    #[error("cargo did not succeed ({status}):\n{}", last_lines.join("\n"))]
     Failed {
         /// How cargo ended.
         status: ExitStatus,
@@ -93,6 +93,23 @@ pub fn examples(
 ) -> Result<Vec<Artifact>, CompileError> {
     let artifacts = build(toolchain, directory, "--examples", on_line)?;
     if artifacts.is_empty() { Err(CompileError::NoArtifact) } else { Ok(artifacts) }
+}
+
+/// Runs the project's own tests, compiled for this machine.
+///
+/// # Errors
+///
+/// There is no project, it does not compile, or a test fails.
+pub fn native_tests(directory: &Path, on_line: &mut dyn FnMut(&str)) -> Result<(), CompileError> {
+    let mut cargo = super::command::program("cargo", directory);
+    cargo.args(["test", "--color", "never"]);
+    let ran = run(&mut cargo, on_line).map_err(|source| CompileError::Run { directory: directory.to_owned(), source })?;
+    if ran.status.success() {
+        return Ok(());
+    }
+    let said = ran.messages.lines().map(str::to_owned);
+    let last_lines = ran.last_lines.into_iter().chain(said.skip_while(|line| !line.starts_with("failures:"))).collect();
+    Err(CompileError::Failed { status: ran.status, last_lines })
 }
 
 fn build(

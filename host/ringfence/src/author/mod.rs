@@ -6,4 +6,6 @@ mod command;
 pub mod compile;
 pub mod componentize;
 pub mod package;
+pub mod scaffold;
 pub mod toolchain;
+mod vendored;

@@ -24,7 +24,7 @@ use crate::request::{EVENT_QUEUE, Event, Reply, Request, RequestError, ToolEntry
 
 /// One client's server.
 #[derive(Clone)]
-pub struct McpServer {
+pub(crate) struct McpServer {
     door: Arc<Door>,
     caller: Caller,
     changes: watch::Receiver<u64>,
@@ -32,7 +32,7 @@ pub struct McpServer {
 
 impl McpServer {
     /// A server that calls as `caller`.
-    pub fn new(door: Arc<Door>, caller: Caller) -> Self {
+    pub(crate) fn new(door: Arc<Door>, caller: Caller) -> Self {
         let changes = watch_tools(door.clone());
         Self { door, caller, changes }
     }
@@ -41,7 +41,7 @@ impl McpServer {
     ///
     /// # Errors
     /// When the client's first words are not MCP.
-    pub async fn serve_stdio(self, stop: CancellationToken) -> anyhow::Result<()> {
+    pub(crate) async fn serve_stdio(self, stop: CancellationToken) -> anyhow::Result<()> {
         let running = rmcp::serve_server(self.clone(), rmcp::transport::stdio_pipes()).await?;
         tokio::spawn(tell_of_changes(running.peer().clone(), self.changes));
         let cancel = running.cancellation_token();
