@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use ringfence::{Caller, Home, LimitSet, Ringfence};
+use ringfence::{Caller, LimitSet, Ringfence};
 use serde_json::json;
 
-use crate::support::guests;
+use crate::support::binary::Home;
 use crate::support::host::{TestHost, caller, with_guests};
+use crate::support::{guests, packages};
 
 /// Starts a call that waits for an hour, and lets it run for a moment.
 fn wait(host: &TestHost, user: &str) -> tokio::task::JoinHandle<()> {
@@ -84,7 +85,7 @@ async fn a_component_that_does_not_fit_the_profile_is_refused_with_the_number() 
     let open = |profile: &'static str| async move {
         let folder = tempfile::tempdir().unwrap();
         let config = toml::from_str(&format!("[engine]\nprofile = \"{profile}\"\n")).unwrap();
-        Ringfence::builder(Home::at(folder.path()))
+        Ringfence::builder(ringfence::Home::at(folder.path()))
             .config(config)
             .register_wasm("many-tables", &guests::component("many_tables"), LimitSet::default())
             .open()
@@ -108,22 +109,19 @@ async fn without_a_pool_tools_run_as_well() {
     assert_eq!(host.run("echo", json!({"n": 1})).await.unwrap().structured, Some(json!({"n": 1})));
 }
 
-#[tokio::test]
-async fn compiled_code_is_kept_by_engine_settings() {
-    let folder = tempfile::tempdir().unwrap();
-    let open = |config: &str| {
-        let config = toml::from_str(config).unwrap();
-        Ringfence::builder(Home::at(folder.path()))
-            .config(config)
-            .register_wasm("echo", &guests::component("echo"), LimitSet::default())
-            .open()
+#[test]
+fn compiled_code_is_kept_by_engine_settings() {
+    let home = Home::new();
+    packages::install_unsigned(&home, "echo");
+    let kept = || {
+        home.args(&["call", "echo__run", "{}"]).ok();
+        let folder = std::fs::read_dir(home.path().join("home/state/compiled")).unwrap();
+        folder.map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>()
     };
-    let kept = || std::fs::read_dir(folder.path().join("state/compiled")).unwrap().count();
-    drop(open("").await.unwrap());
-    drop(open("").await.unwrap());
-    assert_eq!(kept(), 1);
-    drop(open("[engine]\nmetering = \"epoch\"\n").await.unwrap());
-    assert_eq!(kept(), 2);
+    let by_fuel = kept();
+    assert_eq!((by_fuel.len(), kept()), (1, by_fuel.clone()));
+    home.file("home/config.toml", "[engine]\nmetering = \"epoch\"\n");
+    assert_ne!(kept(), by_fuel);
 }
 
 #[tokio::test]
@@ -131,7 +129,7 @@ async fn hour_rates_survive_a_restart() {
     let folder = tempfile::tempdir().unwrap();
     let open = || {
         let config = toml::from_str("[rate]\nper_minute = 1000000\nper_hour = 4\n").unwrap();
-        Ringfence::builder(Home::at(folder.path())).config(config).open()
+        Ringfence::builder(ringfence::Home::at(folder.path())).config(config).open()
     };
     let call = |host: Arc<Ringfence>| async move { host.call("echo", json!({"message": "x"}), Caller::default()).await };
     let first = Arc::new(open().await.unwrap());

@@ -19,10 +19,20 @@ pub fn component(name: &str) -> Arc<[u8]> {
 
 /// The guest `name` as a package with a manifest, under another name.
 pub fn package(name: &str, source: &str, version: &str) -> Vec<u8> {
-    let info = PackageInfo::parse(&format!(
-        "name = \"{source}\"\nversion = \"{version}\"\npublisher = \"tests\"\ndescription = \"A guest.\"\nlicense = \"MIT\"\n"
-    ))
-    .unwrap();
+    pack(name, &format!("name = \"{source}\"\nversion = \"{version}\"\n{REST}"))
+}
+
+/// The same in version 1.0.0, with more in its manifest.
+#[allow(dead_code, reason = "the benchmarks do not use it")]
+pub fn package_with(name: &str, source: &str, more: &str) -> Vec<u8> {
+    pack(name, &format!("name = \"{source}\"\nversion = \"1.0.0\"\n{REST}{more}"))
+}
+
+/// What all test packages say of themselves.
+const REST: &str = "publisher = \"tests\"\ndescription = \"A guest.\"\nlicense = \"MIT\"\n";
+
+fn pack(name: &str, manifest: &str) -> Vec<u8> {
+    let info = PackageInfo::parse(manifest).unwrap();
     let component = component(name);
     let made = std::thread::spawn(move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -2,10 +2,10 @@
 
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use thiserror::Error;
-use tokio::sync::mpsc;
+use tokio::sync::{RwLock, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Home;
@@ -17,17 +17,17 @@ use crate::{BuildError, Ringfence};
 const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// The way to the owner.
-pub(crate) enum Door {
-    /// This process owns the state folder, and lets others in.
-    Owner {
-        /// The host.
-        host: Arc<Ringfence>,
-        /// Where others come in.
-        socket: SocketServer,
-    },
-    /// Another process owns it.
-    Guest(Home),
+/// The way to the owner. When another process was the owner and went away, this one takes its place.
+pub(crate) struct Door {
+    home: Home,
+    owned: RwLock<Option<Owned>>,
+}
+
+/// What an owner has.
+struct Owned {
+    host: Arc<Ringfence>,
+    /// Where others come in.
+    socket: SocketServer,
 }
 
 /// Why there is no way to the owner.
@@ -38,24 +38,18 @@ pub(crate) enum DoorError {
     Build(#[from] BuildError),
     /// The socket cannot be made.
     #[error("cannot listen in the state folder: {0}")]
-    Socket(io::Error),
+    Socket(#[from] io::Error),
 }
 
 impl Door {
-    /// Becomes the owner, or finds the one that there is.
+    /// Becomes the owner, or leaves that to the one that there is.
     ///
     /// # Errors
     /// When the state folder or the configuration cannot be used.
     pub(crate) async fn open(home: Home) -> Result<Self, DoorError> {
-        match Ringfence::builder(home.clone()).open().await {
-            Ok(host) => {
-                let host = Arc::new(host);
-                let socket = SocketServer::start(host.state(), &host.socket(), &host).map_err(DoorError::Socket)?;
-                Ok(Self::Owner { host, socket })
-            }
-            Err(error) if error.is_busy() => Ok(Self::Guest(home)),
-            Err(error) => Err(error.into()),
-        }
+        let door = Self { home, owned: RwLock::new(None) };
+        door.become_owner().await?;
+        Ok(door)
     }
 
     /// Asks the owner, wherever it is.
@@ -68,9 +62,23 @@ impl Door {
         events: mpsc::Sender<Event>,
         cancel: CancellationToken,
     ) -> Result<Reply, RequestError> {
-        match self {
-            Self::Owner { host, .. } => host.answer(request, events, cancel).await,
-            Self::Guest(home) => ask_owner(home, request, events, cancel).await,
+        let started = Instant::now();
+        let name = self.home.state.join(ringfence_store::SOCKET);
+        loop {
+            let host = self.owned.read().await.as_ref().map(|owned| owned.host.clone());
+            if let Some(host) = host {
+                return host.answer(request, events, cancel).await;
+            }
+            match socket::ask(&self.home.state, &name, &request, &events, &cancel).await {
+                Ok(answer) => return answer,
+                Err(AskError::Lost(error)) => return Err(lost(&error)),
+                Err(AskError::NotTaken(error)) if started.elapsed() > PATIENCE => return Err(unreachable_owner(&error)),
+                Err(AskError::NotTaken(_)) => {}
+            }
+            let owner = self.become_owner().await;
+            if !owner.map_err(|error| RequestError::new(ErrorKind::Failed, "state", &error))? {
+                tokio::time::sleep(PAUSE).await;
+            }
         }
     }
 
@@ -78,43 +86,29 @@ impl Door {
     ///
     /// # Errors
     /// When the last of the state cannot be written.
-    pub(crate) async fn close(self) -> io::Result<()> {
-        match self {
-            Self::Owner { host, socket } => {
+    pub(crate) async fn close(&self) -> io::Result<()> {
+        match self.owned.write().await.take() {
+            Some(Owned { host, socket }) => {
                 socket.finish().await;
                 host.close()
             }
-            Self::Guest(_) => Ok(()),
+            None => Ok(()),
         }
     }
-}
 
-/// Asks through the socket. An owner that is just going leaves the folder to us, so the door is tried as well.
-async fn ask_owner(
-    home: &Home,
-    request: Request,
-    events: mpsc::Sender<Event>,
-    cancel: CancellationToken,
-) -> Result<Reply, RequestError> {
-    let started = std::time::Instant::now();
-    let name = home.state.join(ringfence_store::SOCKET);
-    loop {
-        match socket::ask(&home.state, &name, &request, &events, &cancel).await {
-            Ok(answer) => return answer,
-            Err(AskError::Lost(error)) => return Err(lost(&error)),
-            Err(AskError::NotTaken(error)) if started.elapsed() > PATIENCE => return Err(unreachable_owner(&error)),
-            Err(AskError::NotTaken(_)) => {}
+    /// Whether this process is the owner now.
+    async fn become_owner(&self) -> Result<bool, DoorError> {
+        let mut owned = self.owned.write().await;
+        if owned.is_none() {
+            let host = match Ringfence::builder(self.home.clone()).open().await {
+                Ok(host) => Arc::new(host),
+                Err(error) if error.is_busy() => return Ok(false),
+                Err(error) => return Err(error.into()),
+            };
+            let socket = SocketServer::start(host.state(), &host.socket(), &host)?;
+            *owned = Some(Owned { host, socket });
         }
-        match Ringfence::builder(home.clone()).open().await {
-            Ok(host) => {
-                let host = Arc::new(host);
-                let answer = host.answer(request, events, cancel).await;
-                host.close().map_err(|error| RequestError::new(ErrorKind::Failed, "state", &error))?;
-                return answer;
-            }
-            Err(error) if error.is_busy() => tokio::time::sleep(PAUSE).await,
-            Err(error) => return Err(RequestError::new(ErrorKind::Failed, "state", &error)),
-        }
+        Ok(true)
     }
 }
 

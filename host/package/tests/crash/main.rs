@@ -49,7 +49,7 @@ fn main() {
 /// Kills the child before its first call of `call`, before its second, and so on until it survives. Says how often.
 fn kill_before_every(call: &str, change: Change, publisher: &Publisher) -> u32 {
     for count in 1.. {
-        let state = State::new(change, publisher);
+        let state = State::new(in_memory(), change, publisher);
         let mut command = strace(call, count);
         let survived = survives(state.child(&mut command));
         state.check(&format!("{change}, killed before {call} number {count}"));
@@ -62,14 +62,14 @@ fn kill_before_every(call: &str, change: Change, publisher: &Publisher) -> u32 {
 
 /// Kills the child at random moments of its commit. Says how often the old and how often the new state was found.
 fn kill_at_random(change: Change, publisher: &Publisher) -> (u32, u32) {
-    let whole = commit_time(change, publisher);
+    let whole = (0..5).map(|_| commit_time(change, publisher)).max().unwrap_or_default();
     let (mut old, mut new) = (0, 0);
-    for i in 0..RANDOM_KILLS / Change::ALL.len() as u32 + 1 {
-        let state = State::new(change, publisher);
+    for i in 0..RANDOM_KILLS.div_ceil(Change::ALL.len() as u32) {
+        let state = State::new(on_disk(), change, publisher);
         let mut child = state.child(&mut this_program()).stdout(Stdio::piped()).spawn().unwrap();
         wait_until_ready(&mut child);
         // A low-discrepancy sequence: as irregular as chance, but it leaves no gaps.
-        std::thread::sleep(whole.mul_f64((f64::from(i) * 0.618_033_988_75).fract() * 1.2));
+        std::thread::sleep(whole.mul_f64((f64::from(i) * 0.618_033_988_75).fract()));
         child.kill().unwrap();
         child.wait().unwrap();
         if state.check(&format!("{change}, random kill {i}")) { new += 1 } else { old += 1 }
@@ -79,7 +79,7 @@ fn kill_at_random(change: Change, publisher: &Publisher) -> (u32, u32) {
 
 /// How long the commit takes when nobody disturbs it.
 fn commit_time(change: Change, publisher: &Publisher) -> Duration {
-    let state = State::new(change, publisher);
+    let state = State::new(on_disk(), change, publisher);
     let mut child = state.child(&mut this_program()).stdout(Stdio::piped()).spawn().unwrap();
     wait_until_ready(&mut child);
     let start = Instant::now();
@@ -126,8 +126,7 @@ struct State {
 }
 
 impl State {
-    fn new(change: Change, publisher: &Publisher) -> Self {
-        let dir = scratch();
+    fn new(dir: tempfile::TempDir, change: Change, publisher: &Publisher) -> Self {
         let installer = open(&dir.path().join("state"));
         trust(&installer, publisher, &["weather"]);
         if let (Some(old), _) = change.versions() {
@@ -168,9 +167,15 @@ impl State {
     }
 }
 
-/// A folder in memory where there is one: a kill is no power cut, so a disk would add nothing but waiting.
-fn scratch() -> tempfile::TempDir {
+/// A folder in memory where there is one. A kill is no power cut, so where the moment of the kill is given, a disk adds
+/// nothing but waiting.
+fn in_memory() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+/// A folder on a disk, whose waiting spreads the moments that chance finds.
+fn on_disk() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
 }
 
 /// The version that is installed, which has to be in perfect order.

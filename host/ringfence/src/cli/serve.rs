@@ -24,11 +24,7 @@ impl Serve {
         let stop = CancellationToken::new();
         tokio::spawn(stop_on_signal(stop.clone()));
         McpServer::new(door.clone(), self.who.into()).serve_stdio(stop).await?;
-        // Calls that still run hold the door; they end when their client's connection did.
-        if let Some(door) = Arc::into_inner(door) {
-            door.close().await?;
-        }
-        Ok(())
+        Ok(door.close().await?)
     }
 }
 

@@ -6,6 +6,7 @@
 mod translate;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ringfence_core::call::Progress;
 use ringfence_core::caller::Caller;
@@ -21,6 +22,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::door::Door;
 use crate::request::{EVENT_QUEUE, Event, Reply, Request, RequestError, ToolEntry};
+
+/// After the owner went away. What changed meanwhile is told then.
+const BEFORE_FOLLOWING_AGAIN: Duration = Duration::from_millis(200);
 
 /// One client's server.
 #[derive(Clone)]
@@ -128,20 +132,26 @@ impl ServerHandler for McpServer {
     }
 }
 
-/// Follows the set of tools, wherever its owner is.
+/// Follows the set of tools, wherever its owner is. When the owner goes, the next one is followed.
 fn watch_tools(door: Arc<Door>) -> watch::Receiver<u64> {
     let (changes, receiver) = watch::channel(0);
-    let (events, mut incoming) = mpsc::channel(EVENT_QUEUE);
     tokio::spawn(async move {
-        let stop = CancellationToken::new();
-        let watching = door.ask(Request::Watch, events, stop.clone());
-        tokio::pin!(watching);
         loop {
-            tokio::select! {
-                _end = &mut watching => return,
-                () = changes.closed() => return,
-                Some(Event::Changed) = incoming.recv() => changes.send_modify(|count| *count += 1),
+            let (events, mut incoming) = mpsc::channel(EVENT_QUEUE);
+            let watching = door.ask(Request::Watch, events, CancellationToken::new());
+            tokio::pin!(watching);
+            let ended = loop {
+                tokio::select! {
+                    () = changes.closed() => return,
+                    Some(Event::Changed) = incoming.recv() => changes.send_modify(|count| *count += 1),
+                    ended = &mut watching => break ended,
+                }
+            };
+            if ended.is_ok() {
+                return; // the door was closed
             }
+            tokio::time::sleep(BEFORE_FOLLOWING_AGAIN).await;
+            changes.send_modify(|count| *count += 1);
         }
     });
     receiver

@@ -8,11 +8,13 @@ use wasmtime::{PoolConcurrencyLimitError, Trap};
 use crate::concurrency::busy;
 use crate::state::GuestState;
 
-/// The runtime gives this error no type of its own. The hostile guest `alias_strings` holds the text to it.
-const HOST_CALL_FUEL: &str = "fuel allocated for hostcalls has been exhausted";
-
-/// The same for handles.
-const HANDLES: &str = "component handles";
+/// Errors to which the runtime gives no type of their own, by a part of their text. `tests/limits.rs` reaches each of these
+/// limits and so holds the texts to them.
+const BY_TEXT: [(&str, LimitKind); 3] = [
+    ("fuel allocated for hostcalls has been exhausted", LimitKind::HostCall),
+    ("store handle limit exceeded", LimitKind::Handles),
+    ("instance count too high", LimitKind::Instances),
+];
 
 /// Why a guest's call ended abnormally. `state` remembers what the limits refused before.
 pub(crate) fn classify(error: wasmtime::Error, state: &GuestState, stack_bytes: usize) -> ToolError {
@@ -43,10 +45,7 @@ fn limit_of(error: &wasmtime::Error, limits: &Limits, stack_bytes: usize) -> Opt
         return Some(limits.exceeded(LimitKind::Resources, None));
     }
     let text = format!("{error:#}");
-    if text.contains(HOST_CALL_FUEL) {
-        return Some(limits.exceeded(LimitKind::HostCall, None));
-    }
-    text.contains(HANDLES).then(|| limits.exceeded(LimitKind::Handles, None))
+    BY_TEXT.iter().find(|(part, _)| text.contains(part)).map(|(_, kind)| limits.exceeded(*kind, None))
 }
 
 /// The guest's own last words, where it had any; else the runtime's.

@@ -13,6 +13,8 @@ mod index;
 mod line;
 mod segment;
 mod sync;
+#[cfg(test)]
+mod tests;
 mod verify;
 mod writer;
 

@@ -1,0 +1,76 @@
+//! The author's way: new, build, test, inspect, sign. And the demo, which is all of it.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::support::binary::Home;
+use crate::support::guests;
+
+#[test]
+fn a_new_tool_is_built_tested_signed_installed_and_called() {
+    let home = Home::new();
+    assert!(home.run("new hello").ok().contains("ringfence build"));
+    let source = std::fs::read_to_string(home.path().join("hello/src/lib.rs")).unwrap();
+    let tool = source.split("#[cfg(test)]").next().unwrap();
+    assert!(tool.lines().filter(|line| !line.trim().is_empty()).count() < 20, "{tool}");
+
+    let built = home.run("build hello --json").json();
+    assert_eq!(built["tools"], json!(["greet"]));
+    assert!(built["toolchain"].as_str().unwrap().contains("Rust"), "{built}");
+    home.run("test hello").ok();
+
+    let inspected = home.run("inspect hello/hello.wasm --json").json();
+    assert_eq!(inspected["tools"][0]["name"], "greet");
+    assert_eq!(inspected["manifest"]["package"]["name"], "hello");
+    assert_eq!(inspected["exports"], json!(["ringfence:tool/guest@0.1.0"]));
+    assert_eq!(inspected["signed_by"], Value::Null);
+
+    home.key("me");
+    home.sign(Path::new("hello/hello.wasm"), "me");
+    home.trust("me", &["hello"]);
+    home.run("install hello/hello.wasm").ok();
+    assert_eq!(home.args(&["call", "greet", "{\"name\": \"Ada\"}"]).ok(), "Hello, Ada!\n");
+}
+
+#[test]
+fn a_project_that_does_not_compile_shows_the_compilers_words() {
+    let home = Home::new();
+    home.run("new broken").ok();
+    std::fs::write(home.path().join("broken/src/lib.rs"), "fn nonsense( {").unwrap();
+    home.run("build broken").fails(1, &["error", "src/lib.rs"]);
+    home.run("build nowhere").fails(1, &["ringfence.toml", "ringfence new"]);
+    home.run("new broken").fails(1, &["broken"]);
+    home.run("new Not-A-Name").fails(1, &["a-z"]);
+}
+
+#[test]
+fn inspect_says_what_a_file_is_and_refuses_one_without_tools() {
+    let home = Home::new();
+    for (name, parts) in [
+        ("no_tools", &["no tools"][..]),
+        ("core_module", &["core module, expected a component"]),
+        ("contract_99", &["99.0.0", "0.1.0"]),
+    ] {
+        let file = home.file("file.wasm", guests::component(name));
+        home.args(&["inspect", file.to_str().unwrap()]).fails(1, parts);
+    }
+    let file = home.file("wait.wasm", guests::component("wait_an_hour"));
+    let imports = home.args(&["inspect", file.to_str().unwrap(), "--json"]).json()["imports"].to_string();
+    assert!(imports.contains("wasi:clocks/monotonic-clock"), "{imports}");
+}
+
+#[test]
+fn the_demo_tells_the_whole_story() {
+    let home = Home::new();
+    let story = home.run("demo --keep kept").ok();
+    let lines: Vec<&str> = story.lines().collect();
+    assert!((8..=14).contains(&lines.len()), "{story}");
+    for part in ["signed", "is not trusted", "one bit changed is refused", "installed", "168", "limit of fuel", "on record", "ringfence new"] {
+        assert!(story.contains(part), "{part}: {story}");
+    }
+    let kept = home.path().join("kept/home");
+    let listed = home.args(&["list", "--json", "--home", kept.to_str().unwrap()]).json();
+    assert_eq!(listed[0]["source"], "primes");
+    home.run("demo --keep kept").fails(1, &["kept"]);
+}

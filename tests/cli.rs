@@ -1,0 +1,128 @@
+//! The command line: what it prints, how it ends, what it says when something is wrong.
+
+use serde_json::json;
+
+use crate::support::binary::Home;
+
+#[test]
+fn answers_go_to_standard_output_and_errors_to_standard_error() {
+    let home = Home::new();
+    let run = home.args(&["call", "echo", "{\"message\": \"hello\"}"]);
+    assert_eq!((run.code, run.out.as_str(), run.err.as_str()), (0, "hello\n", ""));
+    let run = home.args(&["call", "echo", "{}"]);
+    assert_eq!((run.code, run.out.as_str()), (2, ""));
+    assert!(run.err.starts_with("error: the parameters of `echo` are not valid"), "{}", run.err);
+    assert!(run.err.contains("`ringfence tools echo` shows the parameters"), "{}", run.err);
+}
+
+#[test]
+fn exit_codes_tell_kinds_of_no_apart() {
+    let home = Home::new();
+    home.file("home/config.toml", "[policy]\ndeny = [\"time\"]\n[tools.json.limits]\nparam_bytes = 5\n");
+    for (args, code) in [
+        (&["call", "echo", "{\"message\": \"x\"}"][..], 0),
+        (&["call", "echo", "not json"], 2),
+        (&["no-such-command"], 2),
+        (&["call", "time"], 3),
+        (&["call", "json", "{\"operation\": \"parse\", \"data\": \"1\"}"], 4),
+        (&["call", "nobody"], 5),
+        (&["remove", "nobody"], 5),
+        (&["install", "nowhere.wasm"], 1),
+    ] {
+        assert_eq!(home.args(args).code, code, "{args:?}");
+    }
+}
+
+#[test]
+fn json_is_one_document_for_answers_and_errors() {
+    let home = Home::new();
+    assert_eq!(home.args(&["--json", "call", "echo", "{\"message\": \"x\"}"]).json()["content"][0]["text"], "x");
+    for command in ["tools", "list", "trust list", "audit", "audit --verify", "config", "config --path", "config --check"] {
+        home.run(&format!("{command} --json")).json();
+    }
+    let run = home.args(&["--json", "call", "nobody"]);
+    assert_eq!(run.code, 5);
+    let error: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+    assert_eq!(error["error"]["code"], "not_found");
+}
+
+#[test]
+fn parameters_can_come_from_standard_input() {
+    let home = Home::new();
+    assert_eq!(home.fed(&["call", "echo", "-"], "{\"message\": \"piped\"}").ok(), "piped\n");
+}
+
+#[test]
+fn a_bare_name_is_enough_where_it_is_unique() {
+    let home = Home::new();
+    crate::support::packages::install_unsigned(&home, "echo");
+    home.args(&["call", "run", "{}"]).ok();
+    crate::support::packages::install_unsigned(&home, "slow");
+    home.args(&["call", "run", "{}"]).fails(5, &["there is no tool `run`"]);
+    home.args(&["tools", "run"]).fails(5, &["echo__run", "slow__run"]);
+}
+
+#[test]
+fn a_wrong_configuration_names_the_key_and_the_remedy() {
+    let home = Home::new();
+    home.file("home/config.toml", "[limits]\nfule = 1\n");
+    for command in ["tools", "config --check"] {
+        home.run(command).fails(1, &["did you mean `fuel`", "ringfence config"]);
+    }
+    home.file("home/config.toml", "[policy]\nallow = [\"weathr\"]\n");
+    home.run("tools").fails(1, &["`weathr` under `allow`", "group:NAME"]);
+}
+
+#[test]
+fn the_home_moves_configuration_and_state() {
+    let home = Home::new();
+    let places = home.run("config --path --json").json();
+    assert_eq!(places["config"], json!(home.path().join("home/config.toml")));
+    assert_eq!(places["state"], json!(home.path().join("home/state")));
+    let other = home.path().join("elsewhere");
+    let places = home.args(&["config", "--path", "--json", "--home", other.to_str().unwrap()]).json();
+    assert_eq!(places["state"], json!(other.join("state")));
+    home.args(&["tools", "--home", other.to_str().unwrap()]).ok();
+    assert!(other.join("state/state.db").is_file());
+}
+
+#[test]
+fn a_state_folder_that_is_open_to_others_is_refused() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new();
+    home.run("tools").ok();
+    let state = home.path().join("home/state");
+    std::fs::set_permissions(&state, std::fs::Permissions::from_mode(0o755)).unwrap();
+    home.run("tools").fails(1, &["open to other users", "chmod 700"]);
+}
+
+#[test]
+fn many_commands_at_once_share_one_state() {
+    let home = Home::new();
+    let calls: Vec<_> = (0..12)
+        .map(|i| {
+            let mut command = home.command();
+            command.args(["call", "echo", &format!("{{\"message\": \"{i}\"}}")]);
+            std::thread::spawn(move || command.output().unwrap())
+        })
+        .collect();
+    for (i, call) in calls.into_iter().enumerate() {
+        let output = call.join().unwrap();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("{i}\n"), "{:?}", String::from_utf8(output.stderr));
+    }
+    let whole = home.run("audit --verify --json").json();
+    assert_eq!(whole["events"], 36);
+}
+
+#[test]
+fn completions_and_help_exist_for_every_command() {
+    let home = Home::new();
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(home.run(&format!("completions {shell}")).ok().contains("ringfence"));
+    }
+    let help = home.run("--help").ok();
+    for command in ["demo", "call", "tools", "serve", "install", "list", "remove", "trust", "audit", "config", "new", "build", "test", "inspect", "key", "sign", "verify"] {
+        assert!(help.contains(&format!("  {command} ")), "{command}");
+        home.run(&format!("{command} --help")).ok();
+    }
+}

@@ -1,0 +1,104 @@
+//! Packages from end to end: stock minisign, updates while a server runs, limits that a manifest asks for.
+
+use std::process::Command;
+
+use serde_json::json;
+
+use crate::support::binary::Home;
+use crate::support::packages::{package, signed};
+use crate::support::repository;
+
+/// Stock minisign, in the home's folder.
+fn minisign(home: &Home, args: &[&str]) -> bool {
+    let status = Command::new("minisign").args(args).current_dir(home.path()).status();
+    status.expect("minisign is installed (apt-get install minisign)").success()
+}
+
+#[test]
+fn stock_minisign_accepts_our_signature() {
+    let (home, file) = signed("echo", "1.0.0");
+    assert!(minisign(&home, &["-V", "-p", "acme.pub", "-m", file.to_str().unwrap()]));
+}
+
+#[test]
+fn we_accept_a_signature_and_a_key_of_stock_minisign() {
+    let home = Home::new();
+    assert!(minisign(&home, &["-G", "-W", "-p", "stock.pub", "-s", "stock.key"]));
+    let file = package(&home, "echo", "1.0.0");
+    assert!(minisign(&home, &["-S", "-H", "-s", "stock.key", "-m", file.to_str().unwrap()]));
+    home.trust("stock", &["echo"]);
+    assert!(home.args(&["verify", file.to_str().unwrap()]).ok().contains("Signed by"));
+    home.args(&["install", file.to_str().unwrap()]).ok();
+    // And we sign with its key.
+    home.sign(&file, "stock");
+    assert!(minisign(&home, &["-V", "-p", "stock.pub", "-m", file.to_str().unwrap()]));
+}
+
+#[test]
+fn a_key_with_a_password_signs_when_it_is_given() {
+    let home = Home::new();
+    home.fed(&["key", "generate", "safe"], "correct horse\n").ok();
+    let file = package(&home, "echo", "1.0.0");
+    let sign = ["sign", file.to_str().unwrap(), "--key", "safe.key"];
+    home.fed(&sign, "wrong\n").fails(1, &["cannot be opened with this password"]);
+    home.fed(&sign, "correct horse\n").ok();
+    assert!(minisign(&home, &["-V", "-p", "safe.pub", "-m", file.to_str().unwrap()]));
+}
+
+#[test]
+fn an_update_takes_effect_at_the_next_call() {
+    let (home, old) = signed("echo", "1.0.0");
+    home.args(&["install", old.to_str().unwrap()]).ok();
+    let before = home.run("list --json").json()[0]["digest"].clone();
+    let new = home.file("new.wasm", crate::support::guests::package("slow", "echo", "1.1.0"));
+    home.sign(&new, "acme");
+    assert!(home.args(&["install", new.to_str().unwrap()]).ok().contains("(was 1.0.0)"));
+    assert_ne!(home.run("list --json").json()[0]["digest"], before);
+    home.args(&["call", "echo__run", "{\"n\": 1}"]).ok();
+}
+
+#[test]
+fn effects_are_believed_only_when_they_were_accepted() {
+    let (home, file) = {
+        let home = Home::new();
+        home.key("acme");
+        home.trust("acme", &["*"]);
+        let file = package(&home, "calc", "1.0.0");
+        home.sign(&file, "acme");
+        (home, file)
+    };
+    let read_only = |home: &Home| home.run("tools calc__evaluate --json").json()["spec"]["effects"]["read_only"].clone();
+    home.args(&["install", file.to_str().unwrap()]).ok();
+    assert_eq!(read_only(&home), json!(false));
+    home.args(&["install", file.to_str().unwrap(), "--accept-effects"]).ok();
+    assert_eq!(read_only(&home), json!(true));
+}
+
+#[test]
+fn install_shows_what_a_tool_asks_for_and_what_it_does_not_get() {
+    let home = Home::new();
+    let file = home.file("greedy.wasm", crate::support::guests::package_with("echo", "greedy", "[limits]\nfuel = 9000000000\nmemory_bytes = 1000000\n"));
+    let shown = home.args(&["install", file.to_str().unwrap(), "--allow-unsigned"]).ok();
+    for part in ["fuel 9000000000", "memory_bytes 1000000", "gets 500000000", "[tools.\"greedy\".limits]"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    let limits = home.run("tools greedy__run --json").json()["limits"].clone();
+    assert_eq!((&limits["fuel"], &limits["memory_bytes"]), (&json!(500_000_000), &json!(1_000_000)));
+}
+
+#[test]
+fn a_source_cannot_have_the_name_of_one_of_ours() {
+    let home = Home::new();
+    let file = package(&home, "echo", "1.0.0");
+    for name in ["builtin", "native", "mcp"] {
+        home.args(&["install", file.to_str().unwrap(), "--allow-unsigned", "--as", name]).fails(3, &["belongs to ringfence"]);
+    }
+}
+
+#[test]
+fn our_own_tools_are_packages_like_any_other() {
+    for name in ["calc", "text"] {
+        let manifest = std::fs::read_to_string(repository().join("tools-wasm").join(name).join("ringfence.toml")).unwrap();
+        ringfence_package::PackageInfo::parse(&manifest).unwrap();
+    }
+}

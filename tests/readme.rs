@@ -1,0 +1,79 @@
+//! Every command in the README runs.
+
+use crate::support::binary::Home;
+use crate::support::{guests, packages, repository};
+
+/// The lines of the README's blocks of this kind.
+fn blocks(kind: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(repository().join("README.md")).unwrap();
+    let mut lines = Vec::new();
+    let mut inside = false;
+    for line in text.lines() {
+        match line.strip_prefix("```") {
+            Some(language) => inside = language == kind,
+            None if inside => lines.push(line.to_owned()),
+            None => {}
+        }
+    }
+    lines
+}
+
+/// Splits a command at spaces, but for what stands between single quotes.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quoted = false;
+    for c in line.chars() {
+        match c {
+            '\'' => quoted = !quoted,
+            ' ' if !quoted => words.push(String::new()),
+            c => words.last_mut().unwrap().push(c),
+        }
+    }
+    words
+}
+
+#[test]
+fn every_command_runs_in_the_order_it_stands() {
+    let home = Home::new();
+    // What the reader has: a package by acme and acme's key.
+    home.key("acme");
+    let file = home.file("weather.wasm", guests::package("echo", "weather", "1.0.0"));
+    home.sign(&file, "acme");
+    let mut folder = home.path().to_owned();
+    let mut ran = 0;
+    for line in blocks("console") {
+        let words = words(&line);
+        match words[0].as_str() {
+            // The two commands: the demo has a test of its own, and this is a part of the other one.
+            "cargo" | "tests/run" => {}
+            "cd" => folder = folder.join(&words[1]),
+            "ringfence" => {
+                ran += 1;
+                let output = home.command().args(&words[1..]).current_dir(&folder).output().unwrap();
+                assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+            }
+            other => panic!("what is `{other}`?"),
+        }
+    }
+    assert!(ran >= 12, "{ran} commands");
+}
+
+#[test]
+fn the_configuration_in_the_readme_can_be_used() {
+    let home = Home::new();
+    packages::install_unsigned(&home, "echo");
+    let config = blocks("toml").join("\n").replace("weather__admin", "echo__run").replace("weather", "echo");
+    home.file("home/config.toml", config);
+    home.run("config --check").ok();
+    home.run("tools").ok();
+}
+
+#[test]
+fn the_tool_in_the_readme_is_the_one_that_new_writes() {
+    let home = Home::new();
+    home.run("new hello").ok();
+    let written = std::fs::read_to_string(home.path().join("hello/src/lib.rs")).unwrap();
+    let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown = squeeze(&blocks("rust").join("\n"));
+    assert!(squeeze(&written).contains(&shown), "{written}");
+}
