@@ -114,9 +114,7 @@ impl<'a> Component<'a> {
     /// # Errors
     /// [`ComponentError::OtherContract`] or [`ComponentError::NoContract`].
     pub fn check_contract(&self) -> Result<(), ComponentError> {
-        let ours = |name: &&String| {
-            name.starts_with(ringfence_wit::PACKAGE) && name[ringfence_wit::PACKAGE.len()..].starts_with('/')
-        };
+        let ours = |name: &&String| name.strip_prefix(ringfence_wit::PACKAGE).is_some_and(|rest| rest.starts_with('/'));
         for name in self.exports.iter().chain(&self.imports).filter(ours) {
             let version = name.rsplit_once('@').map_or("none", |(_, version)| version);
             if version != ringfence_wit::VERSION {

@@ -145,3 +145,32 @@ impl fmt::Display for Signer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// From the documentation of minisign.
+    const KEY: &str = "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3";
+
+    #[test]
+    fn a_key_is_read_alone_or_with_its_comment() {
+        let key = PublicKey::parse(KEY).unwrap();
+        assert_eq!(key.id().to_string(), "E7620F1842B4E81F");
+        assert_eq!(key.id().to_string().parse(), Ok(key.id()));
+        assert_eq!(PublicKey::parse(&format!("untrusted comment: x\n{KEY}\n")), Ok(key));
+    }
+
+    #[test]
+    fn nothing_else_is_a_key_or_an_id() {
+        for bad in
+            ["", "RWQ", &KEY[1..], &format!("comment\n{KEY}"), &format!("{KEY}\n{KEY}"), &KEY.replace("RW", "SW")]
+        {
+            assert!(matches!(PublicKey::parse(bad), Err(KeyError::Malformed(_))), "{bad}");
+        }
+        for bad in ["", "E7620F1842B4E81", "E7620F1842B4E81F0", "+7620F1842B4E81F", "unsigned"] {
+            assert!(bad.parse::<KeyId>().is_err(), "{bad}");
+        }
+        assert_eq!("unsigned".parse(), Ok(Signer::Unsigned));
+    }
+}

@@ -107,8 +107,8 @@ impl Signature {
             b"Ed" => return Err(SignatureError::Legacy),
             _ => return Err(SignatureError::Algorithm),
         }
-        let [_, _, id @ ..] = &signature;
-        let key_id = KeyId::from_bytes(*id.first_chunk().expect("72 bytes are left of 74"));
+        let id = signature[2..].first_chunk().expect("an array of 74 bytes has 8 behind its second");
+        let key_id = KeyId::from_bytes(*id);
         let signature = minisign_verify::Signature::decode(text)
             .map_err(|_| SignatureError::Malformed { line: 2, problem: "is not a signature" })?;
         Ok(Self { key_id, text: text.to_owned(), signature })

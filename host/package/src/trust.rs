@@ -229,3 +229,25 @@ impl fmt::Display for SourcePattern {
         f.write_str(&self.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_are_names_beginnings_or_all() {
+        for (pattern, name, matches) in [
+            ("weather", "weather", true),
+            ("weather", "weather-eu", false),
+            ("weather-*", "weather-eu", true),
+            ("weather-*", "weather", false),
+            ("*", "anything", true),
+        ] {
+            let pattern: SourcePattern = pattern.parse().unwrap();
+            assert_eq!(pattern.matches(&name.to_owned().try_into().unwrap()), matches, "{pattern} {name}");
+        }
+        for bad in ["", "**", "a*b", "Weather", "../x"] {
+            assert!(matches!(bad.parse::<SourcePattern>(), Err(TrustError::Pattern(_))), "{bad}");
+        }
+    }
+}

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 /// How files begin that are being written. One that is there when the folder is opened is left over from a kill.
-pub const TEMPORARY_PREFIX: &str = ".tmp-";
+pub(crate) const TEMPORARY_PREFIX: &str = ".tmp-";
 
 /// Writes `parts`, one behind the other, to `path`, readable by the owner only. When it returns, the file is on the
 /// disk under its name; when the process dies before, what stood there stands there still.

@@ -50,7 +50,11 @@ impl fmt::Debug for Digest {
 /// `bytes` as lower-case hexadecimal digits.
 pub fn to_hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    bytes.iter().flat_map(|b| [b >> 4, b & 15]).map(|nibble| char::from(DIGITS[usize::from(nibble)])).collect()
+    let mut text = String::with_capacity(2 * bytes.len());
+    for nibble in bytes.iter().flat_map(|b| [b >> 4, b & 15]) {
+        text.push(char::from(DIGITS[usize::from(nibble)]));
+    }
+    text
 }
 
 /// The `N` bytes that `text` spells in lower-case hexadecimal digits; `None` when it does not.

@@ -19,7 +19,9 @@ const LENGTH: usize = 32;
 ///
 /// Compiled code, audit events and argument digests are authenticated with it. It protects against whoever can write
 /// one of those files but not read this one; against the same user it protects nothing.
-pub struct HostKey(Zeroizing<[u8; LENGTH]>);
+///
+/// What is held is the state of HMAC behind the key, made once; it is wiped when the value is dropped.
+pub struct HostKey(Hmac<Sha256>);
 
 impl HostKey {
     /// Reads the key at `path`, and makes one when there is none.
@@ -38,7 +40,7 @@ impl HostKey {
     /// HMAC-SHA-256 over `parts`. Each `purpose` is a realm of its own, and so is each division into parts: what was
     /// authenticated as one thing is never accepted as another.
     pub fn mac(&self, purpose: &str, parts: &[&[u8]]) -> [u8; 32] {
-        let mut mac = Hmac::<Sha256>::new_from_slice(self.0.as_slice()).expect("HMAC takes keys of any length");
+        let mut mac = self.0.clone();
         for part in std::iter::once(&purpose.as_bytes()).chain(parts) {
             mac.update(&(part.len() as u64).to_le_bytes());
             mac.update(part);
@@ -62,7 +64,11 @@ impl HostKey {
         }
         let mut key = Zeroizing::new([0; LENGTH]);
         file.read_exact(key.as_mut_slice())?;
-        Ok(Self(key))
+        Ok(Self::of(&key))
+    }
+
+    fn of(key: &[u8; LENGTH]) -> Self {
+        Self(Hmac::new_from_slice(key).expect("HMAC takes keys of any length"))
     }
 }
 
@@ -111,7 +117,7 @@ mod tests {
 
     #[test]
     fn purposes_and_divisions_are_realms_of_their_own() {
-        let key = HostKey(Zeroizing::new([7; LENGTH]));
+        let key = HostKey::of(&[7; LENGTH]);
         let macs = [
             key.mac("a", &[b"bc"]),
             key.mac("ab", &[b"c"]),

@@ -20,7 +20,7 @@ mod rate;
 mod time;
 mod trusted_keys;
 
-pub use atomic_file::{TEMPORARY_PREFIX, write_atomically};
+pub use atomic_file::write_atomically;
 pub use audit::{AuditFile, Durability};
 pub use database::Database;
 pub use digest::{Digest, DigestError, from_hex, to_hex};

@@ -5,6 +5,8 @@
 //! points built in), and at 200 random moments of the commit. After each kill the state has to open, to hold exactly
 //! the old or the new, to have no file too many, and to take the same change in full.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod child;
 #[path = "../packages/support.rs"]
 mod support;
@@ -22,8 +24,25 @@ use support::{FakeCompiler, Publisher, install, open, trust};
 
 /// What changes a file, a name or what is on the disk.
 const SYSTEM_CALLS: [&str; 19] = [
-    "openat", "mkdir", "mkdirat", "write", "pwrite64", "writev", "ftruncate", "fallocate", "fsync", "fdatasync", "rename",
-    "renameat", "renameat2", "unlink", "unlinkat", "chmod", "fchmod", "flock", "fcntl",
+    "openat",
+    "mkdir",
+    "mkdirat",
+    "write",
+    "pwrite64",
+    "writev",
+    "ftruncate",
+    "fallocate",
+    "fsync",
+    "fdatasync",
+    "rename",
+    "renameat",
+    "renameat2",
+    "unlink",
+    "unlinkat",
+    "chmod",
+    "fchmod",
+    "flock",
+    "fcntl",
 ];
 
 const RANDOM_KILLS: u32 = 200;
@@ -133,8 +152,8 @@ impl State {
             install(&installer, publisher.package("weather", old), InstallOptions::default()).unwrap();
         }
         let file = publisher.package("weather", child::NEW_VERSION);
-        std::fs::write(dir.path().join(child::PACKAGE), file.component).unwrap();
-        std::fs::write(dir.path().join(child::SIGNATURE), file.signature.unwrap()).unwrap();
+        fs_err::write(dir.path().join(child::PACKAGE), file.component).unwrap();
+        fs_err::write(dir.path().join(child::SIGNATURE), file.signature.unwrap()).unwrap();
         Self { dir, change }
     }
 
@@ -161,7 +180,7 @@ impl State {
     fn check_files(&self, installer: &Installer, when: &str) {
         let wanted = usize::from(version(installer, when).is_some());
         for folder in ["tools", "compiled"] {
-            let files = std::fs::read_dir(self.dir.path().join("state").join(folder)).unwrap().count();
+            let files = fs_err::read_dir(self.dir.path().join("state").join(folder)).unwrap().count();
             assert_eq!(files, wanted, "{when}: files in {folder}");
         }
     }

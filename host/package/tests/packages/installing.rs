@@ -9,7 +9,7 @@ use ringfence_store::Digest;
 use crate::support::{FakeCompiler, Publisher, install, install_with, manifest, open, package, trust};
 
 fn files(folder: &std::path::Path) -> usize {
-    std::fs::read_dir(folder).unwrap().count()
+    fs_err::read_dir(folder).unwrap().count()
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn install_update_and_remove_leave_exactly_what_is_needed() {
 
     let update = publisher.package("weather", "1.1.0");
     let installed = install(&installer, update.clone(), InstallOptions::default()).unwrap();
-    assert_eq!(installer.inventory().unwrap().installed, [installed.clone()]);
+    assert_eq!(installer.inventory().unwrap().installed, std::slice::from_ref(&installed));
     assert_eq!(installer.load(&installed).unwrap(), update.component);
     assert!(installer.compiled().get(installed.digest(), &FakeCompiler.engine()).is_some());
     assert!(matches!(installed.origin(), Origin::Installed { key_id: Some(_), version, .. } if version == "1.1.0"));

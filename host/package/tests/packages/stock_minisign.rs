@@ -27,7 +27,7 @@ fn succeeds(folder: &Path, arguments: &[&str], input: &str) -> String {
 }
 
 fn public(folder: &Path, name: &str) -> PublicKey {
-    PublicKey::parse(&std::fs::read_to_string(folder.join(name)).unwrap()).unwrap()
+    PublicKey::parse(&fs_err::read_to_string(folder.join(name)).unwrap()).unwrap()
 }
 
 fn signature(folder: &Path) -> Signature {
@@ -39,17 +39,17 @@ fn signature(folder: &Path) -> Signature {
 fn stock_accepts_ours() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path();
-    std::fs::write(folder.join("tool.wasm"), "a component").unwrap();
+    fs_err::write(folder.join("tool.wasm"), "a component").unwrap();
     signing::generate(folder, "me", None).unwrap();
     let secret = SecretKey::read(&folder.join("me.key"), None).unwrap();
     let signed = secret.sign(b"a component", "tool.wasm", "1.2.3").unwrap();
-    std::fs::write(folder.join("tool.wasm.minisig"), signed).unwrap();
+    fs_err::write(folder.join("tool.wasm.minisig"), signed).unwrap();
     let told = succeeds(folder, &["-V", "-p", "me.pub", "-m", "tool.wasm"], "");
     assert!(told.contains("file:tool.wasm\thashed\tversion:1.2.3"), "{told}");
     assert!(!minisign(folder, &["-V", "-p", "me.pub", "-m", "me.pub", "-x", "tool.wasm.minisig"], "").0);
 
     // And it signs with our key.
-    std::fs::remove_file(folder.join("tool.wasm.minisig")).unwrap();
+    fs_err::remove_file(folder.join("tool.wasm.minisig")).unwrap();
     succeeds(folder, &["-S", "-W", "-s", "me.key", "-m", "tool.wasm"], "");
     signature(folder).verify(b"a component", &public(folder, "me.pub")).unwrap();
 }
@@ -58,7 +58,7 @@ fn stock_accepts_ours() {
 fn we_accept_stocks() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path();
-    std::fs::write(folder.join("tool.wasm"), "a component").unwrap();
+    fs_err::write(folder.join("tool.wasm"), "a component").unwrap();
     succeeds(folder, &["-G", "-W", "-p", "stock.pub", "-s", "stock.key"], "");
     succeeds(folder, &["-S", "-W", "-s", "stock.key", "-m", "tool.wasm", "-t", "made by stock"], "");
     let key = public(folder, "stock.pub");
@@ -70,7 +70,7 @@ fn we_accept_stocks() {
     // And we sign with its key, under the same id.
     let ours = SecretKey::read(&folder.join("stock.key"), None).unwrap().sign(b"x", "x.wasm", "1.0.0").unwrap();
     Signature::parse(ours.as_bytes()).unwrap().verify(b"x", &key).unwrap();
-    let comment = std::fs::read_to_string(folder.join("stock.pub")).unwrap();
+    let comment = fs_err::read_to_string(folder.join("stock.pub")).unwrap();
     assert!(comment.lines().next().unwrap().ends_with(&key.id().to_string()), "{comment}");
 }
 
@@ -78,7 +78,7 @@ fn we_accept_stocks() {
 fn stocks_old_kind_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path();
-    std::fs::write(folder.join("tool.wasm"), "a component").unwrap();
+    fs_err::write(folder.join("tool.wasm"), "a component").unwrap();
     succeeds(folder, &["-G", "-W", "-p", "stock.pub", "-s", "stock.key"], "");
     succeeds(folder, &["-S", "-W", "-l", "-s", "stock.key", "-m", "tool.wasm"], "");
     let file = PackageFile::read(&folder.join("tool.wasm")).unwrap();
@@ -89,7 +89,7 @@ fn stocks_old_kind_is_refused() {
 fn encrypted_keys_work_both_ways() {
     let dir = tempfile::tempdir().unwrap();
     let folder = dir.path();
-    std::fs::write(folder.join("tool.wasm"), "a component").unwrap();
+    fs_err::write(folder.join("tool.wasm"), "a component").unwrap();
     let password = Secret::new("correct horse".into());
     signing::generate(folder, "ours", Some(&password)).unwrap();
     succeeds(folder, &["-S", "-s", "ours.key", "-m", "tool.wasm"], "correct horse\n");
@@ -108,10 +108,10 @@ fn keys_are_private_and_never_overwritten() {
     use std::os::unix::fs::PermissionsExt as _;
     let dir = tempfile::tempdir().unwrap();
     signing::generate(dir.path(), "me", None).unwrap();
-    let mode = std::fs::metadata(dir.path().join("me.key")).unwrap().permissions().mode();
+    let mode = fs_err::metadata(dir.path().join("me.key")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     assert!(matches!(signing::generate(dir.path(), "me", None), Err(SigningError::Exists(_))));
     assert!(matches!(SecretKey::read(&dir.path().join("me.pub"), None), Err(SigningError::NotSecretKey(_))));
-    let secret = std::fs::read_to_string(dir.path().join("me.key")).unwrap();
+    let secret = fs_err::read_to_string(dir.path().join("me.key")).unwrap();
     assert_eq!(PublicKey::parse(&secret).unwrap_err().code(), "key.secret");
 }

@@ -107,12 +107,12 @@ fn what_is_installed_is_proven_again_when_it_is_loaded() {
     for i in 0..file.component.len() {
         let mut altered = file.component.clone();
         altered[i] ^= 1 << (i % 8);
-        std::fs::write(&path, altered).unwrap();
+        fs_err::write(&path, altered).unwrap();
         assert_eq!(installer.load(&installed).unwrap_err().code(), "install.altered", "byte {i}");
     }
-    std::fs::remove_file(&path).unwrap();
+    fs_err::remove_file(&path).unwrap();
     assert_eq!(installer.load(&installed).unwrap_err().code(), "install.altered");
-    std::fs::write(&path, &file.component).unwrap();
+    fs_err::write(&path, &file.component).unwrap();
     installer.load(&installed).unwrap();
 
     let database = rusqlite::Connection::open(dir.path().join("state.db")).unwrap();

@@ -88,7 +88,7 @@ fn cases() -> Vec<Case> {
             "other format with new fields",
             changed(|m| {
                 m["format"] = json!(2);
-                m["new"] = json!(1)
+                m["new"] = json!(1);
             }),
             "manifest.format",
             "2",
@@ -121,7 +121,7 @@ fn every_wrong_file_has_its_own_error_and_leaves_nothing() {
             assert!(error.to_string().contains(says), "{what}: {error}");
         }
         for folder in ["tools", "compiled"] {
-            assert_eq!(std::fs::read_dir(dir.path().join(folder)).unwrap().count(), 0, "{what} left a file");
+            assert_eq!(fs_err::read_dir(dir.path().join(folder)).unwrap().count(), 0, "{what} left a file");
         }
         assert!(installer.inventory().unwrap().installed.is_empty());
     }

@@ -35,7 +35,7 @@ pub(super) fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
     Ok(segments)
 }
 
-/// The last lines of `segment` (two at least, if it has so many), without an incomplete one at its end.
+/// The last lines of `segment`: two at least, if it has so many.
 pub(super) fn last_lines(segment: &Path) -> io::Result<Vec<u8>> {
     let mut file = File::open(segment)?;
     let length = file.metadata()?.len();
@@ -47,8 +47,6 @@ pub(super) fn last_lines(segment: &Path) -> io::Result<Vec<u8>> {
         let first = tail.iter().position(|b| *b == b'\n').map_or(tail.len(), |newline| newline + 1);
         tail.drain(..first);
     }
-    let end = tail.iter().rposition(|b| *b == b'\n').map_or(0, |newline| newline + 1);
-    tail.truncate(end);
     Ok(tail)
 }
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ringfence_core::audit::AuditEvent;
 use ringfence_core::output::Usage;
-use ringfence_core::{Caller, CallId};
+use ringfence_core::{CallId, Caller};
 
 use super::*;
 
