@@ -33,6 +33,10 @@
 //! A crate of tools depends on `serde` and `schemars` beside this one, because their derives write code that names them.
 //! Natively the host is a [test host](testing), so that `cargo test` runs tools without any WebAssembly.
 
+// The attribute writes paths that begin with the crate's name; the tests use it inside.
+#[cfg(test)]
+extern crate self as ringfence_sdk;
+
 #[cfg(all(target_arch = "wasm32", feature = "arena"))]
 mod allocator;
 #[cfg(any(test, all(target_arch = "wasm32", feature = "arena")))]
@@ -50,6 +54,8 @@ pub mod progress;
 mod schema;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod testing;
+#[cfg(test)]
+mod tests;
 mod tool;
 
 pub use bindings::exports::ringfence::tool::guest::{

@@ -91,3 +91,35 @@ fn input(argument: &FnArg) -> Result<Input<'_>> {
         }),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mistake(item: &str) -> String {
+        let item: ItemFn = syn::parse_str(item).unwrap();
+        Function::new(&item).err().map(|error| error.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_function_that_is_no_tool_is_refused() {
+        for (item, expected) in [
+            ("fn f() {}", "doc comment"),
+            ("/// D.\nasync fn f() {}", "ordinary function"),
+            ("/// D.\nfn f<T>(t: T) {}", "generic"),
+            ("/// D.\nfn f(a: A, b: B) {}", "one struct"),
+            ("/// D.\nfn f(a: &A, b: &B) {}", "one struct"),
+            ("/// D.\nfn f(self) {}", "not a method"),
+            ("#[doc = include_str!(\"x\")]\nfn f() {}", "plain doc comment"),
+        ] {
+            assert!(mistake(item).contains(expected), "{item}: {}", mistake(item));
+        }
+        assert_eq!(mistake("/// D.\nfn f(call: &CallInfo, args: A) {}"), "");
+    }
+
+    #[test]
+    fn the_description_keeps_its_paragraphs_and_indents() {
+        let item: ItemFn = syn::parse_str("/// One.\n///\n/// - a\n///   b\nfn f() {}").unwrap();
+        assert_eq!(Function::new(&item).unwrap().description, "One.\n\n- a\n  b");
+    }
+}

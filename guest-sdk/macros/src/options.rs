@@ -195,3 +195,42 @@ fn example(meta: &ParseNestedMeta) -> Result<Example> {
         output,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mistake(options: &str) -> String {
+        match syn::parse_str::<Options>(options) {
+            Ok(_) => panic!("{options} was accepted"),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn a_mistake_is_named() {
+        for (options, expected) in [
+            ("colour", "no such option"),
+            ("name = \"Copy\"", NAME_RULE),
+            ("name = \"\"", NAME_RULE),
+            ("approval = sometimes", "expected `never`, `unless_auto_approved` or `always`"),
+            ("reads_path = \"path\"", "JSON Pointer"),
+            ("needs_approval(equals = 1)", "`pointer` is missing"),
+            ("needs_approval(pointer = \"/a\", equals = )", "expected a JSON value"),
+            ("rate_limit(per_minute = 1)", "`per_hour` is missing"),
+            ("example(input = {})", "`description` is missing"),
+            ("example(description = \"x\")", "`input` is missing"),
+        ] {
+            assert!(mistake(options).contains(expected), "{options}: {}", mistake(options));
+        }
+    }
+
+    #[test]
+    fn names_are_those_of_the_contract() {
+        for (name, expected) in [("a", true), ("a-b_9", true), ("", false), ("9a", false), ("a.b", false), ("ä", false)]
+        {
+            assert_eq!(is_tool_name(name), expected, "{name}");
+        }
+        assert!(is_tool_name(&"a".repeat(48)) && !is_tool_name(&"a".repeat(49)));
+    }
+}

@@ -12,6 +12,7 @@ const NOT_INHERITED: [&str; 5] =
     ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "CARGO_BUILD_TARGET", "CARGO_MAKEFLAGS", "MAKEFLAGS"];
 
 /// A program to be run in `directory`, without input.
+#[expect(clippy::disallowed_methods, reason = "this is the one place")]
 pub(super) fn program(name: impl AsRef<OsStr>, directory: &Path) -> Command {
     let mut command = Command::new(name);
     command.current_dir(directory).stdin(Stdio::null());

@@ -20,7 +20,7 @@ const PROFILE: [&str; 5] = [
     "profile.release.codegen-units=1",
     "profile.release.panic='abort'",
     "profile.release.debug=false",
-    "profile.release.strip='debuginfo'",
+    "profile.release.strip='symbols'",
 ];
 
 /// What cargo made: a core module or a component, depending on the [`Toolchain`].
@@ -60,7 +60,9 @@ pub enum CompileError {
         last_lines: Vec<String>,
     },
     /// The project compiles, but to no WebAssembly file.
-    #[error("The project makes no WebAssembly file. Add `crate-type = [\"cdylib\", \"rlib\"]` under [lib] in its Cargo.toml.")]
+    #[error(
+        "The project makes no WebAssembly file. Add `crate-type = [\"cdylib\", \"rlib\"]` under [lib] in its Cargo.toml."
+    )]
     NoArtifact,
     /// What cargo made cannot be read.
     #[error("What cargo made cannot be read: {0}.")]
@@ -103,7 +105,8 @@ pub fn examples(
 pub fn native_tests(directory: &Path, on_line: &mut dyn FnMut(&str)) -> Result<(), CompileError> {
     let mut cargo = super::command::program("cargo", directory);
     cargo.args(["test", "--color", "never"]);
-    let ran = run(&mut cargo, on_line).map_err(|source| CompileError::Run { directory: directory.to_owned(), source })?;
+    let ran =
+        run(&mut cargo, on_line).map_err(|source| CompileError::Run { directory: directory.to_owned(), source })?;
     if ran.status.success() {
         return Ok(());
     }
@@ -126,7 +129,8 @@ fn build(
         .args(PROFILE.iter().flat_map(|setting| ["--config", setting]))
         .arg("--target-dir")
         .arg(target_directory);
-    let made = run(&mut cargo, on_line).map_err(|source| CompileError::Run { directory: directory.to_owned(), source })?;
+    let made =
+        run(&mut cargo, on_line).map_err(|source| CompileError::Run { directory: directory.to_owned(), source })?;
     if !made.status.success() {
         return Err(CompileError::Failed { status: made.status, last_lines: made.last_lines.into() });
     }
@@ -212,7 +216,8 @@ fn wasm_file(message: &str, manifest: &Path) -> Option<(String, PathBuf)> {
     if message.manifest_path != manifest {
         return None;
     }
-    let file = message.filenames.into_iter().find(|file| file.extension().is_some_and(|extension| extension == "wasm"))?;
+    let file =
+        message.filenames.into_iter().find(|file| file.extension().is_some_and(|extension| extension == "wasm"))?;
     Some((message.target.name, file))
 }
 

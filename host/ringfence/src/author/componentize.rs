@@ -10,7 +10,9 @@ const CONTRACT_SECTION: &str = "component-type";
 #[derive(Debug, thiserror::Error)]
 pub enum ComponentizeError {
     /// Something else altogether.
-    #[error("This is not WebAssembly. A tool is a WebAssembly component; `ringfence build` makes one of a Rust project.")]
+    #[error(
+        "This is not WebAssembly. A tool is a WebAssembly component; `ringfence build` makes one of a Rust project."
+    )]
     NotWasm,
     /// A module that ends too early, for example.
     #[error("This WebAssembly file is damaged: {0}. Build it again.")]

@@ -82,10 +82,7 @@ pub async fn build(directory: &Path, on_line: &mut (dyn FnMut(&str) + Send)) -> 
 ///
 /// # Errors
 /// When the component cannot say which they are, or they cannot be registered.
-pub async fn with_manifest(
-    component: &[u8],
-    info: PackageInfo,
-) -> Result<(Vec<u8>, Manifest, Vec<String>), PackError> {
+pub async fn with_manifest(component: &[u8], info: PackageInfo) -> Result<(Vec<u8>, Manifest, Vec<String>), PackError> {
     Component::read(component)?.check_contract()?;
     let tools = definitions(component, &info.limits).await?;
     let mut warnings = Vec::new();

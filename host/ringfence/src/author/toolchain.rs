@@ -156,9 +156,14 @@ mod tests {
 
     #[test]
     fn versions_compare_as_numbers() {
-        for (version, expected) in
-            [("1.96.0", true), ("1.85.0", true), ("1.100.0-nightly", true), ("2.0.0", true), ("1.63.0", false), ("", false)]
-        {
+        for (version, expected) in [
+            ("1.96.0", true),
+            ("1.85.0", true),
+            ("1.100.0-nightly", true),
+            ("2.0.0", true),
+            ("1.63.0", false),
+            ("", false),
+        ] {
             assert_eq!(is_new_enough(version), expected, "{version}");
         }
     }

@@ -30,6 +30,7 @@ const FILES: &[(&str, &str)] = files![
     "guest-sdk/src/progress.rs",
     "guest-sdk/src/schema.rs",
     "guest-sdk/src/testing.rs",
+    "guest-sdk/src/tests.rs",
     "guest-sdk/src/tool.rs",
     "wit/tool.wit",
 ];
