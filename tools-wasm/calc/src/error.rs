@@ -11,6 +11,20 @@ pub(crate) struct Error {
     pub(crate) at: usize,
 }
 
+/// A mistake and the byte where it is. Counting characters takes long enough to be done once, at the end.
+#[derive(Debug)]
+pub(crate) struct Located {
+    mistake: Mistake,
+    byte: usize,
+}
+
+impl Located {
+    /// The mistake in the text where it was found.
+    pub(crate) fn within(self, text: &str) -> Error {
+        Error { mistake: self.mistake, at: text[..self.byte].chars().count() + 1 }
+    }
+}
+
 /// What is wrong.
 #[derive(Debug, thiserror::Error, PartialEq)]
 pub(crate) enum Mistake {
@@ -43,8 +57,8 @@ pub(crate) enum Mistake {
 }
 
 impl Mistake {
-    pub(crate) fn at(self, at: usize) -> Error {
-        Error { mistake: self, at }
+    pub(crate) fn at(self, byte: usize) -> Located {
+        Located { mistake: self, byte }
     }
 
     fn code(&self) -> &'static str {

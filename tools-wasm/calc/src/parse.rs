@@ -4,7 +4,7 @@ use pest::Parser;
 use pest::error::InputLocation;
 use pest::iterators::Pair;
 
-use crate::error::{Error, Mistake};
+use crate::error::{Located, Mistake};
 
 /// The longest expression, in bytes. Pairs take some sixty times their text.
 pub(crate) const MAX_BYTES: usize = 65_536;
@@ -17,40 +17,35 @@ pub(crate) const MAX_DEPTH: usize = 100;
 struct Grammar;
 
 /// The whole expression, as a pair of [`Rule::expression`].
-pub(crate) fn parse(text: &str) -> Result<Pair<'_, Rule>, Error> {
+pub(crate) fn parse(text: &str) -> Result<Pair<'_, Rule>, Located> {
     check_size(text)?;
     let mut pairs = Grammar::parse(Rule::input, text).map_err(|error| unexpected(text, &error.location))?;
     Ok(pairs.next().expect("the rule `input` begins with an expression"))
 }
 
-/// The position of a byte as people count: in characters from 1.
-pub(crate) fn position(text: &str, byte: usize) -> usize {
-    text[..byte].chars().count() + 1
-}
-
-fn check_size(text: &str) -> Result<(), Error> {
+fn check_size(text: &str) -> Result<(), Located> {
     if text.len() > MAX_BYTES {
-        return Err(Mistake::TooLong(text.len()).at(1));
+        return Err(Mistake::TooLong(text.len()).at(0));
     }
     if text.trim().is_empty() {
-        return Err(Mistake::Empty.at(1));
+        return Err(Mistake::Empty.at(0));
     }
     let mut depth = 0_usize;
-    for (index, c) in text.chars().enumerate() {
+    for (byte, c) in text.char_indices() {
         match c {
             '(' => depth += 1,
             ')' => depth = depth.saturating_sub(1),
             _ => {}
         }
         if depth > MAX_DEPTH {
-            return Err(Mistake::TooDeep.at(index + 1));
+            return Err(Mistake::TooDeep.at(byte));
         }
     }
     Ok(())
 }
 
-fn unexpected(text: &str, location: &InputLocation) -> Error {
+fn unexpected(text: &str, location: &InputLocation) -> Located {
     let (InputLocation::Pos(byte) | InputLocation::Span((byte, _))) = *location;
     let mistake = text[byte..].chars().next().map_or(Mistake::UnexpectedEnd, Mistake::Unexpected);
-    mistake.at(position(text, byte))
+    mistake.at(byte)
 }

@@ -3,28 +3,28 @@
 use pest::iterators::Pair;
 use rust_decimal::Decimal;
 
-use crate::error::{Error, Mistake};
+use crate::error::{Error, Located, Mistake};
 use crate::functions;
-use crate::parse::{Rule, parse, position};
+use crate::parse::{Rule, parse};
 use crate::power;
 
 /// The value of an expression, without trailing zeros.
 pub(crate) fn value(text: &str) -> Result<Decimal, Error> {
-    let value = expression(parse(text)?)?;
+    let value = parse(text).and_then(expression).map_err(|mistake| mistake.within(text))?;
     // Zero has a sign in `Decimal`, and `-0` would only puzzle.
     Ok(if value.is_zero() { Decimal::ZERO } else { value.normalize() })
 }
 
-fn expression(pair: Pair<Rule>) -> Result<Decimal, Error> {
+fn expression(pair: Pair<Rule>) -> Result<Decimal, Located> {
     chain(pair, term)
 }
 
-fn term(pair: Pair<Rule>) -> Result<Decimal, Error> {
+fn term(pair: Pair<Rule>) -> Result<Decimal, Located> {
     chain(pair, powers)
 }
 
 /// Operands with operators of one rank between them, from left to right.
-fn chain(pair: Pair<Rule>, operand: fn(Pair<Rule>) -> Result<Decimal, Error>) -> Result<Decimal, Error> {
+fn chain(pair: Pair<Rule>, operand: fn(Pair<Rule>) -> Result<Decimal, Located>) -> Result<Decimal, Located> {
     let mut parts = pair.into_inner();
     let mut value = operand(part(&mut parts))?;
     while let Some(operator) = parts.next() {
@@ -47,7 +47,7 @@ fn apply(operator: Rule, left: Decimal, right: Decimal) -> Result<Decimal, Mista
 }
 
 /// Powers, from right to left: `2^3^2` is `2^(3^2)`. A sign binds less than the power behind it: `-2^2` is `-(2^2)`.
-fn powers(pair: Pair<Rule>) -> Result<Decimal, Error> {
+fn powers(pair: Pair<Rule>) -> Result<Decimal, Located> {
     let mut exponent = None;
     for signed in pair.into_inner().rev() {
         let at = start(&signed);
@@ -62,7 +62,7 @@ fn powers(pair: Pair<Rule>) -> Result<Decimal, Error> {
 }
 
 /// Whether the operand has an odd number of minus signs, and its value without them.
-fn split_sign(pair: Pair<Rule>) -> Result<(bool, Decimal), Error> {
+fn split_sign(pair: Pair<Rule>) -> Result<(bool, Decimal), Located> {
     let mut parts = pair.into_inner().rev();
     let operand = part(&mut parts);
     let negative = parts.count() % 2 == 1;
@@ -74,7 +74,7 @@ fn split_sign(pair: Pair<Rule>) -> Result<(bool, Decimal), Error> {
     Ok((negative, value))
 }
 
-fn number(pair: &Pair<Rule>) -> Result<Decimal, Error> {
+fn number(pair: &Pair<Rule>) -> Result<Decimal, Located> {
     let digits = pair.as_str();
     let value = match digits.contains(['e', 'E']) {
         true => Decimal::from_scientific(digits),
@@ -83,7 +83,7 @@ fn number(pair: &Pair<Rule>) -> Result<Decimal, Error> {
     value.map_err(|_| Mistake::NumberTooLong(digits.to_owned()).at(start(pair)))
 }
 
-fn call(pair: Pair<Rule>) -> Result<Decimal, Error> {
+fn call(pair: Pair<Rule>) -> Result<Decimal, Located> {
     let at = start(&pair);
     let mut parts = pair.into_inner();
     let name = part(&mut parts);
@@ -96,8 +96,9 @@ fn part<'a>(parts: &mut impl Iterator<Item = Pair<'a, Rule>>) -> Pair<'a, Rule> 
     parts.next().expect("the grammar puts an operand here")
 }
 
+/// The byte where a pair begins.
 fn start(pair: &Pair<Rule>) -> usize {
-    position(pair.get_input(), pair.as_span().start())
+    pair.as_span().start()
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ fn check(cases: &[(&str, &str)]) {
 
 #[track_caller]
 fn check_mistake(text: &str, mistake: Mistake, at: usize) {
-    assert_eq!(value(text), Err(mistake.at(at)), "{text}");
+    assert_eq!(value(text), Err(Error { mistake, at }), "{text}");
 }
 
 #[test]
