@@ -21,7 +21,7 @@ pub(crate) use support::repository;
 /// A file that nobody lists here would be a test that nobody runs.
 #[test]
 fn no_file_is_forgotten() {
-    let root = support::repository().join("tests");
+    let root = repository().join("tests");
     let main = std::fs::read_to_string(root.join("main.rs")).unwrap();
     let attacks = std::fs::read_to_string(root.join("attacks/mod.rs")).unwrap();
     for (folder, listed) in [(root.clone(), main), (root.join("attacks"), attacks)] {

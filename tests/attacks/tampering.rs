@@ -114,6 +114,16 @@ fn a_changed_audit_log_is_found() {
     home.run("audit --verify").fails(1, &["altered"]);
 }
 
+#[test]
+fn a_cut_audit_log_is_found() {
+    let (home, _) = installed();
+    let log = only_file(&home, "audit", "jsonl");
+    let text = fs::read_to_string(&log).unwrap();
+    let kept: Vec<&str> = text.lines().take(2).collect();
+    fs::write(&log, format!("{}\n", kept.join("\n"))).unwrap();
+    home.run("audit --verify").fails(1, &["gaps", "are missing"]);
+}
+
 fn flipped(bytes: &[u8], place: usize) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     bytes[place] ^= 1;

@@ -138,7 +138,12 @@ impl Ringfence {
     fn audit_verify(&self) -> Result<Reply, RequestError> {
         let failed = |error| RequestError::new(ErrorKind::Failed, "audit", &error);
         let verified = self.audit.verify().map_err(failed)?;
-        Ok(Reply::AuditWhole { events: verified.events })
+        if verified.gaps.is_empty() {
+            return Ok(Reply::AuditWhole { events: verified.events });
+        }
+        let gaps = verified.gaps.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+        let message = format!("the audit log has gaps, although what is left of it is genuine: {gaps}");
+        Err(RequestError { kind: ErrorKind::Failed, code: "audit.gaps".into(), message })
     }
 
     fn audit_recent(&self, limit: usize) -> Result<Reply, RequestError> {

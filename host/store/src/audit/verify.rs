@@ -1,5 +1,6 @@
 //! Proving that the record is what this host wrote, from the first event to the last.
 
+use std::fmt;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 
@@ -28,6 +29,15 @@ pub struct Gap {
     pub until: u64,
     /// When it was found, in milliseconds since the Unix epoch.
     pub time: u64,
+}
+
+impl fmt::Display for Gap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.from {
+            Some(from) => write!(f, "events {from} to {} are missing", self.until.saturating_sub(1)),
+            None => write!(f, "events in front of {} may be missing", self.until),
+        }
+    }
 }
 
 struct Walk<'a> {
