@@ -27,7 +27,8 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("ringfence-sdk-macros", &[]),
     ("ringfence-tool-calc", &["ringfence-sdk"]),
     ("ringfence-tool-text", &["ringfence-sdk"]),
-    ("ringfence-guests", &["ringfence-sdk"]),
+    ("ringfence-guests", &["ringfence-wit"]),
+    ("ringfence-guest-echo-plain", &["ringfence-sdk"]),
 ];
 
 /// Heavy dependencies and the crates that may have them: a trust line runs around each.

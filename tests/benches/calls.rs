@@ -3,7 +3,8 @@
 //! Every comparison is measured in turn, round by round, so that a machine whose speed drifts drifts for both sides; the
 //! figure is the median of the rounds. The guest gives back 1 KiB of JSON through serde_json.
 
-#![allow(missing_docs, reason = "a benchmark has no readers of its API")]
+#![allow(missing_docs, unreachable_pub, reason = "a benchmark has no readers of its API")]
+#![allow(clippy::disallowed_methods, reason = "it starts the programs that it measures")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a benchmark that cannot run says so")]
 
 #[path = "../support/guests.rs"]

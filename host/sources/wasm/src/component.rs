@@ -86,7 +86,7 @@ fn linker(engine: &Engine) -> wasmtime::Result<Linker<GuestState>> {
 }
 
 #[expect(unsafe_code, reason = "wasmtime offers no other way to load compiled code")]
-pub(crate) fn load(engine: &Engine, compiled: &[u8]) -> Result<Component, CodeError> {
+fn load(engine: &Engine, compiled: &[u8]) -> Result<Component, CodeError> {
     // SAFETY: the bytes are `Engine::compile`'s own: `Code` vouches for that, by having just compiled them or by
     // checking their MAC under the host's key.
     unsafe { Component::deserialize(&engine.inner, compiled) }.map_err(CodeError::Compile)

@@ -7,12 +7,9 @@ use ringfence_core::limit::{LimitKind, Limits};
 use ringfence_core::tool::ToolSpec;
 use ringfence_package::manifest::MAX_TOOLS;
 use thiserror::Error;
-use wasmtime::component::Linker;
 
-use crate::bindings::ToolPre;
-use crate::component::{CodeError, Loaded, load};
+use crate::component::{CodeError, Loaded};
 use crate::engine::Engine;
-use crate::guest_log::GuestLog;
 use crate::state::GuestState;
 use crate::{convert, fault, instance};
 
@@ -22,7 +19,7 @@ pub enum ProbeError {
     /// Its code cannot be loaded.
     #[error(transparent)]
     Code(#[from] CodeError),
-    /// `definitions` did not end well. Every import is refused while it runs, so it must not use any.
+    /// `definitions` did not end well.
     #[error("its function `definitions` did not end well: {0}")]
     Ended(ToolError),
     /// A definition cannot be read.
@@ -36,8 +33,8 @@ pub enum ProbeError {
     None,
 }
 
-/// Runs `definitions` of compiled code, under `limits`, with every import refused. Before that, makes sure that this host
-/// has everything that the code imports.
+/// Runs `definitions` of compiled code, under `limits`, in a world that stands still: no grant, no randomness, no clock
+/// that moves. Fails before that when the code imports something that this host does not have.
 ///
 /// # Errors
 /// When it does not say what it holds; see [`ProbeError`].
@@ -58,15 +55,10 @@ async fn run(
     compiled: &[u8],
     limits: &Limits,
 ) -> Result<Vec<crate::bindings::exports::ringfence::tool::guest::Definition>, ProbeError> {
-    Loaded::new(engine, compiled)?;
-    let component = load(engine, compiled)?;
-    let mut linker = Linker::new(&engine.inner);
-    linker.define_unknown_imports_as_traps(&component).map_err(CodeError::Compile)?;
-    let pre = linker.instantiate_pre(&component).and_then(ToolPre::new).map_err(CodeError::Compile)?;
-    let log = GuestLog::new("definitions", "install", limits);
-    let mut store = instance::store(engine, GuestState::new(log, limits)).map_err(CodeError::Compile)?;
+    let loaded = Loaded::new(engine, compiled)?;
+    let mut store = instance::store(engine, GuestState::for_definitions(limits)).map_err(CodeError::Compile)?;
     let called = async {
-        let tool = pre.instantiate_async(&mut store).await?;
+        let tool = loaded.pre.instantiate_async(&mut store).await?;
         tool.ringfence_tool_guest().call_definitions(&mut store).await
     };
     let result = called.await;

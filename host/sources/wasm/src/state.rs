@@ -5,12 +5,12 @@ use std::sync::Arc;
 use ringfence_core::call::{CheckedCall, Progress, ProgressSink};
 use ringfence_core::limit::{LimitExceeded, LimitKind, Limits};
 use wasmtime::component::ResourceTable;
-use wasmtime::{ResourceLimiter, Result};
+use wasmtime::{ResourceLimiter, Result, bail};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::bindings::ringfence::tool::{log, progress};
 use crate::guest_log::GuestLog;
-use crate::wasi;
+use crate::wasi::{self, World};
 
 pub(crate) struct GuestState {
     pub(crate) limits: Limits,
@@ -18,6 +18,7 @@ pub(crate) struct GuestState {
     pub(crate) log: GuestLog,
     progress: Option<Arc<dyn ProgressSink>>,
     table: ResourceTable,
+    world: World,
     /// Made when the guest first asks for it; many guests never do.
     wasi: Option<WasiCtx>,
 }
@@ -25,14 +26,28 @@ pub(crate) struct GuestState {
 impl GuestState {
     pub(crate) fn for_call(call: &CheckedCall, limits: &Limits) -> Self {
         let log = GuestLog::new(call.tool().wire_name(), call.id().as_str(), limits);
-        Self { progress: call.context().progress.clone(), ..Self::new(log, limits) }
+        Self { progress: call.context().progress.clone(), ..Self::new(log, limits, World::Live) }
     }
 
-    pub(crate) fn new(log: GuestLog, limits: &Limits) -> Self {
+    /// For asking a component which tools it holds.
+    pub(crate) fn for_definitions(limits: &Limits) -> Self {
+        Self::new(GuestLog::new("definitions", "none", limits), limits, World::Frozen)
+    }
+
+    /// # Errors
+    /// Where the world stands still.
+    pub(crate) fn allow_randomness(&self) -> Result<()> {
+        match self.world {
+            World::Live => Ok(()),
+            World::Frozen => bail!("`definitions` may not use randomness: what a component says of itself depends on nothing"),
+        }
+    }
+
+    fn new(log: GuestLog, limits: &Limits, world: World) -> Self {
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.get_usize(LimitKind::Resources));
         let growth = Growth::new(limits);
-        Self { limits: limits.clone(), growth, log, progress: None, table, wasi: None }
+        Self { limits: limits.clone(), growth, log, progress: None, table, world, wasi: None }
     }
 }
 
@@ -57,7 +72,7 @@ impl progress::Host for GuestState {
 
 impl WasiView for GuestState {
     fn ctx(&mut self) -> WasiCtxView<'_> {
-        let ctx = self.wasi.get_or_insert_with(|| wasi::empty(&self.log));
+        let ctx = self.wasi.get_or_insert_with(|| wasi::empty(&self.log, self.world));
         WasiCtxView { ctx, table: &mut self.table }
     }
 }

@@ -3,11 +3,14 @@
 //! There are clocks, randomness (bounded) and standard output and error (into the guest's log). There are no files, no
 //! arguments, no environment, no input, and every socket and name lookup is refused.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use ringfence_core::limit::LimitKind;
 use wasmtime::Result;
 use wasmtime::component::{HasSelf, Linker};
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
+use wasmtime_wasi::{HostMonotonicClock, HostWallClock};
 use wasmtime_wasi::p2::bindings::random::random;
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamError, StreamResult};
 use wasmtime_wasi::{WasiCtx, WasiView as _};
@@ -28,9 +31,21 @@ pub(crate) fn link(linker: &mut Linker<GuestState>) -> Result<()> {
     Ok(())
 }
 
+/// What WASI shows of the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum World {
+    /// Real clocks and real randomness, for a call.
+    Live,
+    /// Clocks that stand still, one seed for ever, no randomness: what a guest says of itself depends on nothing.
+    Frozen,
+}
+
 /// A context with nothing in it, that prints to `log`.
-pub(crate) fn empty(log: &GuestLog) -> WasiCtx {
+pub(crate) fn empty(log: &GuestLog, world: World) -> WasiCtx {
     let mut builder = WasiCtx::builder();
+    if world == World::Frozen {
+        builder.wall_clock(Standstill).monotonic_clock(Standstill).insecure_random_seed(0);
+    }
     builder
         .stdout(Printer { log: log.clone(), last_words: false })
         .stderr(Printer { log: log.clone(), last_words: true })
@@ -45,6 +60,7 @@ pub(crate) fn empty(log: &GuestLog) -> WasiCtx {
 
 impl random::Host for GuestState {
     fn get_random_bytes(&mut self, len: u64) -> Result<Vec<u8>> {
+        self.allow_randomness()?;
         if len > self.limits.get(LimitKind::Random) {
             return Err(self.limits.exceeded(LimitKind::Random, Some(len)).into());
         }
@@ -52,7 +68,31 @@ impl random::Host for GuestState {
     }
 
     fn get_random_u64(&mut self) -> Result<u64> {
+        self.allow_randomness()?;
         random::Host::get_random_u64(self.ctx().ctx.random())
+    }
+}
+
+/// A clock that shows the same time for ever.
+struct Standstill;
+
+impl HostWallClock for Standstill {
+    fn resolution(&self) -> Duration {
+        Duration::from_secs(1)
+    }
+
+    fn now(&self) -> Duration {
+        Duration::ZERO
+    }
+}
+
+impl HostMonotonicClock for Standstill {
+    fn resolution(&self) -> u64 {
+        1
+    }
+
+    fn now(&self) -> u64 {
+        0
     }
 }
 
