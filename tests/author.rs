@@ -66,7 +66,16 @@ fn the_demo_tells_the_whole_story() {
     let story = home.run("demo --keep kept").ok();
     let lines: Vec<&str> = story.lines().collect();
     assert!((8..=14).contains(&lines.len()), "{story}");
-    for part in ["signed", "is not trusted", "one bit changed is refused", "installed", "168", "limit of fuel", "on record", "ringfence new"] {
+    for part in [
+        "signed",
+        "is not trusted",
+        "one bit changed is refused",
+        "installed",
+        "168",
+        "limit of fuel",
+        "on record",
+        "ringfence new",
+    ] {
         assert!(story.contains(part), "{part}: {story}");
     }
     let kept = home.path().join("kept/home");

@@ -37,7 +37,9 @@ fn exit_codes_tell_kinds_of_no_apart() {
 fn json_is_one_document_for_answers_and_errors() {
     let home = Home::new();
     assert_eq!(home.args(&["--json", "call", "echo", "{\"message\": \"x\"}"]).json()["content"][0]["text"], "x");
-    for command in ["tools", "list", "trust list", "audit", "audit --verify", "config", "config --path", "config --check"] {
+    for command in
+        ["tools", "list", "trust list", "audit", "audit --verify", "config", "config --path", "config --check"]
+    {
         home.run(&format!("{command} --json")).json();
     }
     let run = home.args(&["--json", "call", "nobody"]);
@@ -55,11 +57,11 @@ fn parameters_can_come_from_standard_input() {
 #[test]
 fn a_bare_name_is_enough_where_it_is_unique() {
     let home = Home::new();
-    crate::support::packages::install_unsigned(&home, "echo");
+    crate::support::packages::install_unsigned(&home, "mirror");
     home.args(&["call", "run", "{}"]).ok();
     crate::support::packages::install_unsigned(&home, "slow");
     home.args(&["call", "run", "{}"]).fails(5, &["there is no tool `run`"]);
-    home.args(&["tools", "run"]).fails(5, &["echo__run", "slow__run"]);
+    home.args(&["tools", "run"]).fails(5, &["mirror__run", "slow__run"]);
 }
 
 #[test]
@@ -108,7 +110,12 @@ fn many_commands_at_once_share_one_state() {
         .collect();
     for (i, call) in calls.into_iter().enumerate() {
         let output = call.join().unwrap();
-        assert_eq!(String::from_utf8(output.stdout).unwrap(), format!("{i}\n"), "{:?}", String::from_utf8(output.stderr));
+        assert_eq!(
+            String::from_utf8(output.stdout).unwrap(),
+            format!("{i}\n"),
+            "{:?}",
+            String::from_utf8(output.stderr)
+        );
     }
     let whole = home.run("audit --verify --json").json();
     assert_eq!(whole["events"], 36);
@@ -121,7 +128,10 @@ fn completions_and_help_exist_for_every_command() {
         assert!(home.run(&format!("completions {shell}")).ok().contains("ringfence"));
     }
     let help = home.run("--help").ok();
-    for command in ["demo", "call", "tools", "serve", "install", "list", "remove", "trust", "audit", "config", "new", "build", "test", "inspect", "key", "sign", "verify"] {
+    for command in [
+        "demo", "call", "tools", "serve", "install", "list", "remove", "trust", "audit", "config", "new", "build",
+        "test", "inspect", "key", "sign", "verify",
+    ] {
         assert!(help.contains(&format!("  {command} ")), "{command}");
         home.run(&format!("{command} --help")).ok();
     }

@@ -111,7 +111,10 @@ fn the_stateless_revision_needs_no_handshake() {
         "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
     });
     let discovered = server.request(&json!(1), "server/discover", &json!({"_meta": meta}));
-    assert!(discovered["result"]["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")), "{discovered}");
+    assert!(
+        discovered["result"]["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")),
+        "{discovered}"
+    );
     let called = server.request(
         &json!(2),
         "tools/call",
@@ -122,24 +125,28 @@ fn the_stateless_revision_needs_no_handshake() {
 
 #[test]
 fn tools_are_listed_with_their_schemas_and_hints() {
-    let home = home_with(&["echo"]);
+    let home = home_with(&["mirror"]);
     let mut server = Lines::start(&home);
     server.initialize("2025-11-25");
     let listed = server.request(&json!(0), "tools/list", &json!({}));
     let tools = listed["result"]["tools"].as_array().unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["echo", "echo__run", "json", "time"]);
+    assert_eq!(names, ["echo", "json", "mirror__run", "time"]);
     assert_eq!(tools[0]["annotations"]["readOnlyHint"], true);
-    assert_eq!(tools[1]["annotations"]["readOnlyHint"], false, "a guest's claim is not believed unless accepted");
+    assert_eq!(tools[2]["annotations"]["readOnlyHint"], false, "a guest's claim is not believed unless accepted");
     assert_eq!(tools[0]["inputSchema"]["required"], json!(["message"]));
 }
 
 #[test]
 fn results_are_structured_and_carry_usage() {
-    let home = home_with(&["echo"]);
+    let home = home_with(&["mirror"]);
     let mut server = Lines::start(&home);
     server.initialize("2025-06-18");
-    let called = server.request(&json!(1), "tools/call", &json!({"name": "echo__run", "arguments": {"n": 9007199254740993u64}}));
+    let called = server.request(
+        &json!(1),
+        "tools/call",
+        &json!({"name": "mirror__run", "arguments": {"n": 9007199254740993u64}}),
+    );
     assert_eq!(called["result"]["structuredContent"], json!({"n": 9007199254740993u64}));
     assert!(called["result"]["_meta"]["dev.ringfence/usage"]["fuel"].as_u64().unwrap() > 0, "{called}");
 }
@@ -231,13 +238,13 @@ fn a_second_client_shares_the_host_of_the_first_and_hears_of_changes() {
     first.initialize("2025-06-18");
     let mut second = Lines::start(&home);
     second.initialize("2025-06-18");
-    crate::support::packages::install_unsigned(&home, "echo");
+    crate::support::packages::install_unsigned(&home, "mirror");
     for server in [&mut first, &mut second] {
         assert_eq!(server.receive()["method"], "notifications/tools/list_changed");
-        let called = server.request(&json!(1), "tools/call", &json!({"name": "echo__run", "arguments": {"n": 1}}));
+        let called = server.request(&json!(1), "tools/call", &json!({"name": "mirror__run", "arguments": {"n": 1}}));
         assert_eq!(called["result"]["structuredContent"], json!({"n": 1}), "{called}");
     }
-    home.run("remove echo").ok();
+    home.run("remove mirror").ok();
     for server in [&mut first, &mut second] {
         assert_eq!(server.receive()["method"], "notifications/tools/list_changed");
         let listed = server.request(&json!(2), "tools/list", &json!({}));

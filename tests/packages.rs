@@ -16,7 +16,7 @@ fn minisign(home: &Home, args: &[&str]) -> bool {
 
 #[test]
 fn stock_minisign_accepts_our_signature() {
-    let (home, file) = signed("echo", "1.0.0");
+    let (home, file) = signed("mirror", "1.0.0");
     assert!(minisign(&home, &["-V", "-p", "acme.pub", "-m", file.to_str().unwrap()]));
 }
 
@@ -24,9 +24,9 @@ fn stock_minisign_accepts_our_signature() {
 fn we_accept_a_signature_and_a_key_of_stock_minisign() {
     let home = Home::new();
     assert!(minisign(&home, &["-G", "-W", "-p", "stock.pub", "-s", "stock.key"]));
-    let file = package(&home, "echo", "1.0.0");
+    let file = package(&home, "mirror", "1.0.0");
     assert!(minisign(&home, &["-S", "-H", "-s", "stock.key", "-m", file.to_str().unwrap()]));
-    home.trust("stock", &["echo"]);
+    home.trust("stock", &["mirror"]);
     assert!(home.args(&["verify", file.to_str().unwrap()]).ok().contains("Signed by"));
     home.args(&["install", file.to_str().unwrap()]).ok();
     // And we sign with its key.
@@ -38,7 +38,7 @@ fn we_accept_a_signature_and_a_key_of_stock_minisign() {
 fn a_key_with_a_password_signs_when_it_is_given() {
     let home = Home::new();
     home.fed(&["key", "generate", "safe"], "correct horse\n").ok();
-    let file = package(&home, "echo", "1.0.0");
+    let file = package(&home, "mirror", "1.0.0");
     let sign = ["sign", file.to_str().unwrap(), "--key", "safe.key"];
     home.fed(&sign, "wrong\n").fails(1, &["cannot be opened with this password"]);
     home.fed(&sign, "correct horse\n").ok();
@@ -47,14 +47,14 @@ fn a_key_with_a_password_signs_when_it_is_given() {
 
 #[test]
 fn an_update_takes_effect_at_the_next_call() {
-    let (home, old) = signed("echo", "1.0.0");
+    let (home, old) = signed("mirror", "1.0.0");
     home.args(&["install", old.to_str().unwrap()]).ok();
     let before = home.run("list --json").json()[0]["digest"].clone();
-    let new = home.file("new.wasm", crate::support::guests::package("slow", "echo", "1.1.0"));
+    let new = home.file("new.wasm", crate::support::guests::package("slow", "mirror", "1.1.0"));
     home.sign(&new, "acme");
     assert!(home.args(&["install", new.to_str().unwrap()]).ok().contains("(was 1.0.0)"));
     assert_ne!(home.run("list --json").json()[0]["digest"], before);
-    home.args(&["call", "echo__run", "{\"n\": 1}"]).ok();
+    home.args(&["call", "mirror__run", "{\"n\": 1}"]).ok();
 }
 
 #[test]
@@ -67,7 +67,8 @@ fn effects_are_believed_only_when_they_were_accepted() {
         home.sign(&file, "acme");
         (home, file)
     };
-    let read_only = |home: &Home| home.run("tools calc__evaluate --json").json()["spec"]["effects"]["read_only"].clone();
+    let read_only =
+        |home: &Home| home.run("tools calc__evaluate --json").json()["spec"]["effects"]["read_only"].clone();
     home.args(&["install", file.to_str().unwrap()]).ok();
     assert_eq!(read_only(&home), json!(false));
     home.args(&["install", file.to_str().unwrap(), "--accept-effects"]).ok();
@@ -77,28 +78,37 @@ fn effects_are_believed_only_when_they_were_accepted() {
 #[test]
 fn install_shows_what_a_tool_asks_for_and_what_it_does_not_get() {
     let home = Home::new();
-    let file = home.file("greedy.wasm", crate::support::guests::package_with("echo", "greedy", "[limits]\nfuel = 9000000000\nmemory_bytes = 1000000\n"));
+    let file = home.file(
+        "greedy.wasm",
+        crate::support::guests::package_with(
+            "mirror",
+            "greedy",
+            "[limits]\nfuel = 9000000000\nmemory_bytes = 10000000\n",
+        ),
+    );
     let shown = home.args(&["install", file.to_str().unwrap(), "--allow-unsigned"]).ok();
-    for part in ["fuel 9000000000", "memory_bytes 1000000", "gets 500000000", "[tools.\"greedy\".limits]"] {
+    for part in ["fuel 9000000000", "memory_bytes 10000000", "gets 500000000", "[tools.\"greedy\".limits]"] {
         assert!(shown.contains(part), "{part}: {shown}");
     }
     let limits = home.run("tools greedy__run --json").json()["limits"].clone();
-    assert_eq!((&limits["fuel"], &limits["memory_bytes"]), (&json!(500_000_000), &json!(1_000_000)));
+    assert_eq!((&limits["fuel"], &limits["memory_bytes"]), (&json!(500_000_000), &json!(10_000_000)));
 }
 
 #[test]
 fn a_source_cannot_have_the_name_of_one_of_ours() {
     let home = Home::new();
-    let file = package(&home, "echo", "1.0.0");
+    let file = package(&home, "mirror", "1.0.0");
     for name in ["builtin", "native", "mcp"] {
-        home.args(&["install", file.to_str().unwrap(), "--allow-unsigned", "--as", name]).fails(3, &["belongs to ringfence"]);
+        home.args(&["install", file.to_str().unwrap(), "--allow-unsigned", "--as", name])
+            .fails(3, &["belongs to ringfence"]);
     }
 }
 
 #[test]
 fn our_own_tools_are_packages_like_any_other() {
     for name in ["calc", "text"] {
-        let manifest = std::fs::read_to_string(repository().join("tools-wasm").join(name).join("ringfence.toml")).unwrap();
+        let manifest =
+            std::fs::read_to_string(repository().join("tools-wasm").join(name).join("ringfence.toml")).unwrap();
         ringfence_package::PackageInfo::parse(&manifest).unwrap();
     }
 }

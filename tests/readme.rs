@@ -37,7 +37,7 @@ fn every_command_runs_in_the_order_it_stands() {
     let home = Home::new();
     // What the reader has: a package by acme and acme's key.
     home.key("acme");
-    let file = home.file("weather.wasm", guests::package("echo", "weather", "1.0.0"));
+    let file = home.file("weather.wasm", guests::package("mirror", "weather", "1.0.0"));
     home.sign(&file, "acme");
     let mut folder = home.path().to_owned();
     let mut ran = 0;
@@ -61,8 +61,8 @@ fn every_command_runs_in_the_order_it_stands() {
 #[test]
 fn the_configuration_in_the_readme_can_be_used() {
     let home = Home::new();
-    packages::install_unsigned(&home, "echo");
-    let config = blocks("toml").join("\n").replace("weather__admin", "echo__run").replace("weather", "echo");
+    packages::install_unsigned(&home, "mirror");
+    let config = blocks("toml").join("\n").replace("weather__admin", "mirror__run").replace("weather", "mirror");
     home.file("home/config.toml", config);
     home.run("config --check").ok();
     home.run("tools").ok();

@@ -40,25 +40,25 @@ const SHORT_WAIT: &str = "wait_ms = 50\n[limits]\ndeadline_ms = 3000\n";
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrency_per_caller_and_tool() {
     let config = format!("[concurrency]\nper_caller_and_tool = 1\n{SHORT_WAIT}");
-    let host = with_guests(&["wait_an_hour", "echo"], &config).await;
+    let host = with_guests(&["wait_an_hour", "mirror"], &config).await;
     assert!(!finds_place(&host, &["ada"], "wait-an-hour__run", "ada").await);
     assert!(finds_place(&host, &["ada"], "wait-an-hour__run", "bob").await);
-    assert!(finds_place(&host, &["ada"], "echo__run", "ada").await);
+    assert!(finds_place(&host, &["ada"], "mirror__run", "ada").await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn concurrency_per_tool() {
     let config = format!("[concurrency]\nper_tool = 1\n{SHORT_WAIT}");
-    let host = with_guests(&["wait_an_hour", "echo"], &config).await;
+    let host = with_guests(&["wait_an_hour", "mirror"], &config).await;
     assert!(!finds_place(&host, &["ada"], "wait-an-hour__run", "bob").await);
-    assert!(finds_place(&host, &["ada"], "echo__run", "bob").await);
+    assert!(finds_place(&host, &["ada"], "mirror__run", "bob").await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn instances_bound_all_tools_together() {
     let config = format!("[engine]\ninstances = 2\n[concurrency]\nper_tool = 2\n{SHORT_WAIT}");
-    let host = with_guests(&["wait_an_hour", "echo"], &config).await;
-    assert!(!finds_place(&host, &["ada", "bob"], "echo__run", "eve").await);
+    let host = with_guests(&["wait_an_hour", "mirror"], &config).await;
+    assert!(!finds_place(&host, &["ada", "bob"], "mirror__run", "eve").await);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -99,22 +99,22 @@ async fn a_component_that_does_not_fit_the_profile_is_refused_with_the_number() 
 
 #[tokio::test]
 async fn metering_by_epoch_counts_no_fuel() {
-    let host = with_guests(&["echo"], "[engine]\nmetering = \"epoch\"\n").await;
-    assert_eq!(host.run("echo", json!({"n": 1})).await.unwrap().usage.fuel, None);
+    let host = with_guests(&["mirror"], "[engine]\nmetering = \"epoch\"\n").await;
+    assert_eq!(host.run("mirror", json!({"n": 1})).await.unwrap().usage.fuel, None);
 }
 
 #[tokio::test]
 async fn without_a_pool_tools_run_as_well() {
-    let host = with_guests(&["echo"], "[engine]\npooling = false\n").await;
-    assert_eq!(host.run("echo", json!({"n": 1})).await.unwrap().structured, Some(json!({"n": 1})));
+    let host = with_guests(&["mirror"], "[engine]\npooling = false\n").await;
+    assert_eq!(host.run("mirror", json!({"n": 1})).await.unwrap().structured, Some(json!({"n": 1})));
 }
 
 #[test]
 fn compiled_code_is_kept_by_engine_settings() {
     let home = Home::new();
-    packages::install_unsigned(&home, "echo");
+    packages::install_unsigned(&home, "mirror");
     let kept = || {
-        home.args(&["call", "echo__run", "{}"]).ok();
+        home.args(&["call", "mirror__run", "{}"]).ok();
         let folder = std::fs::read_dir(home.path().join("home/state/compiled")).unwrap();
         folder.map(|entry| entry.unwrap().file_name()).collect::<Vec<_>>()
     };
@@ -131,7 +131,8 @@ async fn hour_rates_survive_a_restart() {
         let config = toml::from_str("[rate]\nper_minute = 1000000\nper_hour = 4\n").unwrap();
         Ringfence::builder(ringfence::Home::at(folder.path())).config(config).open()
     };
-    let call = |host: Arc<Ringfence>| async move { host.call("echo", json!({"message": "x"}), Caller::default()).await };
+    let call =
+        |host: Arc<Ringfence>| async move { host.call("echo", json!({"message": "x"}), Caller::default()).await };
     let first = Arc::new(open().await.unwrap());
     call(first.clone()).await.unwrap();
     first.close().unwrap();

@@ -42,7 +42,13 @@ async fn calc_is_exact() {
 #[tokio::test]
 async fn calc_explains_what_it_cannot_do() {
     let host = host().await;
-    for (expression, part) in [("", "ends too early"), ("1 / 0", "zero"), ("1 +* 2", "character 4"), ("ä", "character 1")] {
+    for (expression, part) in [
+        ("", "is empty"),
+        ("1 +", "ends too early"),
+        ("1 / 0", "zero"),
+        ("1 +* 2", "character 4"),
+        ("ä", "character 1"),
+    ] {
         let error = calc(&host, expression).await.unwrap_err();
         assert_eq!(error.code(), "invalid_params", "{expression}");
         assert!(error.to_string().contains(part), "{expression}: {error}");
@@ -85,7 +91,9 @@ async fn text_tools_take_a_mebibyte_or_say_why_not() {
         ] {
             match host.call(tool, params).await {
                 Ok(_) => {}
-                Err(CallError::Failed { code, .. }) => assert!(tool == "text__diff" || tool == "text__case", "{tool}: {code}"),
+                Err(CallError::Failed { code, .. }) => {
+                    assert!(tool == "text__diff" || tool == "text__case", "{tool}: {code}")
+                }
                 Err(CallError::InvalidParams { problems, .. }) => {
                     assert!(tool == "text__diff" || tool == "text__case", "{tool}: {problems:?}");
                 }

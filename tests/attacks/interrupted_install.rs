@@ -12,9 +12,9 @@ use crate::support::packages::{package, signed};
 
 #[test]
 fn an_update_that_is_killed_leaves_the_old_or_the_new() {
-    let (home, old) = signed("echo", "1.0.0");
+    let (home, old) = signed("mirror", "1.0.0");
     home.args(&["install", old.to_str().unwrap()]).ok();
-    let new = package(&home, "echo", "2.0.0");
+    let new = package(&home, "mirror", "2.0.0");
     home.sign(&new, "acme");
     let mut seen = Vec::new();
     // Later and later, until one goes through.
@@ -28,7 +28,7 @@ fn an_update_that_is_killed_leaves_the_old_or_the_new() {
         let listed = home.run("list --json").json();
         let version = text(&listed[0]["version"]);
         assert!(version == "1.0.0" || version == "2.0.0", "{listed:#}");
-        assert!(home.args(&["call", "echo__run", "{\"n\": 1}"]).ok().contains("\"n\""));
+        assert!(home.args(&["call", "mirror__run", "{\"n\": 1}"]).ok().contains("\"n\""));
         seen.push(version);
         if finished {
             break;

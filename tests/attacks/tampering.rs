@@ -10,9 +10,9 @@ use crate::support::packages::signed;
 
 /// An installed and signed `echo`, called once so that everything is in place.
 fn installed() -> (Home, PathBuf) {
-    let (home, file) = signed("echo", "1.0.0");
+    let (home, file) = signed("mirror", "1.0.0");
     home.args(&["install", file.to_str().unwrap()]).ok();
-    home.args(&["call", "echo__run", "{\"n\": 1}"]).ok();
+    home.args(&["call", "mirror__run", "{\"n\": 1}"]).ok();
     (home, file)
 }
 
@@ -23,7 +23,7 @@ fn holds(component: &[u8], text: &[u8], key: &PublicKey) -> bool {
 
 #[test]
 fn no_byte_of_the_signature_can_be_changed_but_in_the_untrusted_comment() {
-    let (home, file) = signed("echo", "1.0.0");
+    let (home, file) = signed("mirror", "1.0.0");
     let (component, signature) = (fs::read(&file).unwrap(), fs::read(format!("{}.minisig", file.display())).unwrap());
     let key = PublicKey::parse(&fs::read_to_string(home.path().join("acme.pub")).unwrap()).unwrap();
     assert!(holds(&component, &signature, &key));
@@ -40,7 +40,7 @@ fn no_byte_of_the_signature_can_be_changed_but_in_the_untrusted_comment() {
 
 #[test]
 fn no_byte_of_the_component_or_its_manifest_can_be_changed() {
-    let (home, file) = signed("echo", "1.0.0");
+    let (home, file) = signed("mirror", "1.0.0");
     let (component, signature) = (fs::read(&file).unwrap(), fs::read(format!("{}.minisig", file.display())).unwrap());
     let key = PublicKey::parse(&fs::read_to_string(home.path().join("acme.pub")).unwrap()).unwrap();
     let manifest = ringfence_package::section::find(&component).unwrap().unwrap();
@@ -60,7 +60,7 @@ fn no_byte_of_the_component_or_its_manifest_can_be_changed() {
 
 #[test]
 fn a_tampered_file_is_refused_by_the_binary() {
-    let (home, file) = signed("echo", "1.0.0");
+    let (home, file) = signed("mirror", "1.0.0");
     let component = fs::read(&file).unwrap();
     for place in [0, 9, component.len() / 2, component.len() - 2] {
         let mut changed = component.clone();
@@ -79,10 +79,10 @@ fn an_installed_component_that_is_altered_does_not_run() {
         let mut changed = whole.clone();
         changed[place] ^= 1;
         fs::write(&component, changed).unwrap();
-        home.args(&["call", "echo__run", "{\"n\": 1}"]).fails(6, &["was altered", "install it again"]);
+        home.args(&["call", "mirror__run", "{\"n\": 1}"]).fails(6, &["was altered", "install it again"]);
     }
     fs::write(&component, whole).unwrap();
-    home.args(&["call", "echo__run", "{\"n\": 1}"]).ok();
+    home.args(&["call", "mirror__run", "{\"n\": 1}"]).ok();
 }
 
 #[test]
@@ -93,14 +93,14 @@ fn compiled_code_that_is_altered_or_foreign_is_compiled_anew() {
     let places = [0, 100, whole.len() / 2, whole.len() - 33, whole.len() - 1];
     for changed in places.map(|place| flipped(&whole, place)).into_iter().chain([Vec::new(), whole[1..].to_vec()]) {
         fs::write(&compiled, &changed).unwrap();
-        assert!(home.args(&["call", "echo__run", "{\"n\": 1}"]).ok().contains("\"n\""));
+        assert!(home.args(&["call", "mirror__run", "{\"n\": 1}"]).ok().contains("\"n\""));
         assert_ne!(fs::read(&compiled).unwrap(), changed, "it was compiled anew");
     }
     // What another host compiled, from the same component, under the same engine.
     let (other, _) = installed();
     fs::copy(only_file(&other, "compiled", ""), &compiled).unwrap();
     let foreign = fs::read(&compiled).unwrap();
-    home.args(&["call", "echo__run", "{\"n\": 1}"]).ok();
+    home.args(&["call", "mirror__run", "{\"n\": 1}"]).ok();
     assert_ne!(fs::read(&compiled).unwrap(), foreign);
 }
 
@@ -110,7 +110,7 @@ fn a_changed_audit_log_is_found() {
     assert!(home.run("audit --verify").ok().contains("is whole"));
     let log = only_file(&home, "audit", "jsonl");
     let text = fs::read_to_string(&log).unwrap();
-    fs::write(&log, text.replacen("echo", "ecko", 1)).unwrap();
+    fs::write(&log, text.replacen("mirror", "mirrox", 1)).unwrap();
     home.run("audit --verify").fails(1, &["altered"]);
 }
 

@@ -9,7 +9,7 @@ use crate::support::host::{caller, with_guests};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_hour_in_poll_ends_at_the_deadline() {
-    let host = with_guests(&["wait_an_hour", "echo"], "[limits]\ndeadline_ms = 1500\n").await;
+    let host = with_guests(&["wait_an_hour", "mirror"], "[limits]\ndeadline_ms = 1500\n").await;
     let (error, neighbours_first) = host.beside_neighbours("wait_an_hour", json!({})).await;
     assert_eq!(error.code(), "limit.deadline");
     assert!(neighbours_first);
@@ -17,7 +17,7 @@ async fn an_hour_in_poll_ends_at_the_deadline() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_waiting_calls_of_a_hundred_callers_stop_nobody() {
-    let host = with_guests(&["wait_an_hour", "echo"], "[limits]\ndeadline_ms = 6000\n").await;
+    let host = with_guests(&["wait_an_hour", "mirror"], "[limits]\ndeadline_ms = 6000\n").await;
     // Compiled code is loaded by now, so that all of them do wait.
     host.sixty_four_neighbours().await;
     let ended = Arc::new(AtomicUsize::new(0));

@@ -28,12 +28,12 @@ fn leaves_nothing(home: &Home) {
 
 /// The guest `echo` with `manifest` in its section.
 fn with_manifest(manifest: &[u8]) -> Vec<u8> {
-    ringfence_package::section::embed(&guests::component("echo"), manifest, true).unwrap()
+    ringfence_package::section::embed(&guests::component("mirror"), manifest, true).unwrap()
 }
 
 /// A right manifest of `echo`, as JSON.
 fn manifest() -> serde_json::Value {
-    let package = guests::package("echo", "echo", "1.0.0");
+    let package = guests::package("mirror", "mirror", "1.0.0");
     serde_json::from_slice(ringfence_package::section::find(&package).unwrap().unwrap()).unwrap()
 }
 
@@ -41,7 +41,7 @@ fn manifest() -> serde_json::Value {
 fn what_is_no_component() {
     refused("", &["the file is empty"]);
     refused("#!/bin/sh\necho hello\n", &["not WebAssembly"]);
-    let whole = guests::package("echo", "echo", "1.0.0");
+    let whole = guests::package("mirror", "mirror", "1.0.0");
     refused(&whole[..whole.len() / 2], &["truncated or damaged"]);
     refused(guests::component("core_module"), &["core module, expected a component"]);
 }
@@ -68,7 +68,7 @@ fn what_has_no_tools() {
 
 #[test]
 fn manifests_that_are_missing_or_wrong() {
-    refused(guests::component("echo"), &["no manifest", "ringfence build"]);
+    refused(guests::component("mirror"), &["no manifest", "ringfence build"]);
     refused(with_manifest(b"{\"format\": 1,"), &["malformed"]);
     let mut unknown = manifest();
     unknown["package"]["publsher"] = json!("x");
@@ -80,9 +80,9 @@ fn manifests_that_are_missing_or_wrong() {
 
 #[test]
 fn two_manifests() {
-    let mut twice = guests::package("echo", "echo", "1.0.0");
+    let mut twice = guests::package("mirror", "mirror", "1.0.0");
     let section = ringfence_package::section::find(&twice).unwrap().unwrap().to_vec();
-    let single = guests::component("echo");
+    let single = guests::component("mirror");
     let appended = ringfence_package::section::embed(&single, &section, true).unwrap();
     twice.extend_from_slice(&appended[single.len()..]);
     refused(twice, &["2 manifests"]);
@@ -91,14 +91,14 @@ fn two_manifests() {
 #[test]
 fn a_signature_that_is_missing() {
     let home = Home::new();
-    let file = package(&home, "echo", "1.0.0");
+    let file = package(&home, "mirror", "1.0.0");
     home.args(&["install", file.to_str().unwrap()]).fails(3, &["not signed", ".minisig"]);
     leaves_nothing(&home);
 }
 
 #[test]
 fn a_signature_of_other_bytes() {
-    let (home, file) = signed("echo", "1.0.0");
+    let (home, file) = signed("mirror", "1.0.0");
     let other = package(&home, "slow", "1.0.0");
     std::fs::copy(beside(&file), beside(&other)).unwrap();
     home.args(&["install", other.to_str().unwrap()]).fails(3, &["signature"]);
@@ -109,10 +109,10 @@ fn a_signature_of_other_bytes() {
 fn a_signature_by_an_unknown_key_and_by_a_revoked_one() {
     let home = Home::new();
     home.key("acme");
-    let file = package(&home, "echo", "1.0.0");
+    let file = package(&home, "mirror", "1.0.0");
     home.sign(&file, "acme");
     home.args(&["install", file.to_str().unwrap()]).fails(3, &["is not trusted", "ringfence trust add"]);
-    home.trust("acme", &["echo"]);
+    home.trust("acme", &["mirror"]);
     let id = home.run("trust list --json").json()[0]["key_id"].as_str().unwrap().to_owned();
     home.args(&["trust", "revoke", &id, "--reason", "stolen"]).ok();
     home.args(&["install", file.to_str().unwrap()]).fails(3, &["revoked", "stolen"]);
@@ -124,36 +124,36 @@ fn a_key_signs_only_the_names_that_were_given_to_it() {
     let home = Home::new();
     home.key("acme");
     home.trust("acme", &["weather*"]);
-    let file = package(&home, "echo", "1.0.0");
+    let file = package(&home, "mirror", "1.0.0");
     home.sign(&file, "acme");
-    home.args(&["install", file.to_str().unwrap()]).fails(3, &["echo", "weather*"]);
+    home.args(&["install", file.to_str().unwrap()]).fails(3, &["mirror", "weather*"]);
     home.args(&["install", file.to_str().unwrap(), "--as", "weather-echo"]).ok();
 }
 
 #[test]
 fn another_signer_than_pinned_and_an_older_version() {
-    let (home, old) = signed("echo", "1.2.0");
+    let (home, old) = signed("mirror", "1.2.0");
     home.args(&["install", old.to_str().unwrap()]).ok();
 
-    let older = package(&home, "echo", "1.1.9");
+    let older = package(&home, "mirror", "1.1.9");
     home.sign(&older, "acme");
     home.args(&["install", older.to_str().unwrap()]).fails(3, &["older than 1.2.0", "--allow-downgrade"]);
 
-    let same = home.file("same.wasm", guests::package("slow", "echo", "1.2.0"));
+    let same = home.file("same.wasm", guests::package("slow", "mirror", "1.2.0"));
     home.sign(&same, "acme");
     home.args(&["install", same.to_str().unwrap()]).fails(3, &["1.2.0", "other contents"]);
 
-    let newer = package(&home, "echo", "1.10.0");
+    let newer = package(&home, "mirror", "1.10.0");
     home.sign(&newer, "acme");
     home.args(&["install", newer.to_str().unwrap()]).ok();
 
     home.key("other");
     home.trust("other", &["*"]);
-    let stranger = package(&home, "echo", "1.12.0");
+    let stranger = package(&home, "mirror", "1.12.0");
     home.sign(&stranger, "other");
     home.args(&["install", stranger.to_str().unwrap()]).fails(3, &["was last installed from", "--accept-signer"]);
 
-    home.run("remove echo").ok();
+    home.run("remove mirror").ok();
     home.args(&["install", older.to_str().unwrap()]).fails(3, &["older than 1.10.0"]);
     home.args(&["install", older.to_str().unwrap(), "--allow-downgrade"]).ok();
 }
@@ -161,21 +161,21 @@ fn another_signer_than_pinned_and_an_older_version() {
 #[test]
 fn unsigned_packages_are_marked_for_ever() {
     let home = Home::new();
-    packages::install_unsigned(&home, "echo");
+    packages::install_unsigned(&home, "mirror");
     assert!(home.run("list").ok().contains("UNSIGNED"));
-    home.args(&["call", "echo__run", "{\"n\": 1}"]).ok();
+    home.args(&["call", "mirror__run", "{\"n\": 1}"]).ok();
     let events = home.args(&["audit", "--json"]).json();
     assert!(events.as_array().unwrap().iter().any(|event| event["origin"] == "unsigned"), "{events:#}");
 }
 
 #[test]
 fn revoking_a_key_stops_what_it_signed_and_nothing_else() {
-    let (home, file) = signed("echo", "1.0.0");
+    let (home, file) = signed("mirror", "1.0.0");
     home.args(&["install", file.to_str().unwrap()]).ok();
     packages::install_unsigned(&home, "slow");
     let id = home.run("trust list --json").json()[0]["key_id"].as_str().unwrap().to_owned();
     home.args(&["trust", "revoke", &id]).ok();
-    home.args(&["call", "echo__run", "{}"]).fails(5, &["there is no tool"]);
+    home.args(&["call", "mirror__run", "{}"]).fails(5, &["there is no tool"]);
     assert!(home.run("list").ok().contains("stopped: "));
     home.args(&["call", "slow__run", "{\"n\": 1}"]).ok();
 }

@@ -22,12 +22,12 @@ const CALLS: u32 = 2000;
 
 pub async fn run() {
     let text = payload().to_string();
-    let plain = guests::component("echo_plain");
+    let plain = guests::component("mirror_plain");
     let mut reused = Reused::new(&plain).await;
     let per_call = LinkerPerCall::new(&plain);
     let pooled = Bare::new(&plain, EngineSettings::default()).await;
     let on_demand = Bare::new(&plain, EngineSettings { pooling: false, ..EngineSettings::default() }).await;
-    let arena = Bare::new(&guests::component("echo"), EngineSettings::default()).await;
+    let arena = Bare::new(&guests::component("mirror"), EngineSettings::default()).await;
     let whole = Whole::new().await;
 
     let mut times: [Vec<_>; 7] = Default::default();
@@ -128,16 +128,16 @@ pub struct Whole {
 
 impl Whole {
     pub async fn new() -> Self {
-        Self::with(&["echo"]).await
+        Self::with(&["mirror"]).await
     }
 
-    /// With the guest `echo` as `guest`, and the others under their own names.
+    /// With the guest `mirror` as `guest`, and the others under their own names.
     pub async fn with(names: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let config: Config = toml::from_str("[rate]\nper_minute = 1000000000\nper_hour = 1000000000\n").unwrap();
         let mut builder = Ringfence::builder(Home::at(folder.path())).config(config);
         for name in names {
-            let source = if *name == "echo" { "guest".to_owned() } else { name.replace('_', "-") };
+            let source = if *name == "mirror" { "guest".to_owned() } else { name.replace('_', "-") };
             builder = builder.register_wasm(&source, &guests::component(name), LimitSet::default());
         }
         Self { host: Arc::new(builder.open().await.unwrap()), _folder: folder }

@@ -21,7 +21,7 @@ pub async fn run() {
     let home = tempfile::tempdir().unwrap();
     fs_err::write(home.path().join("config.toml"), "[rate]\nunlimited = true\n").unwrap();
     let file = home.path().join("echo.wasm");
-    fs_err::write(&file, guests::package("echo", "guest", "1.0.0")).unwrap();
+    fs_err::write(&file, guests::package("mirror", "guest", "1.0.0")).unwrap();
     let mut install = std::process::Command::new(env!("CARGO_BIN_EXE_ringfence"));
     install.env("RINGFENCE_HOME", home.path()).arg("install").arg(&file).arg("--allow-unsigned");
     assert!(install.stdout(std::process::Stdio::null()).status().unwrap().success());
@@ -80,7 +80,8 @@ impl ServerHandler for Bare {
         params: CallToolRequestParams,
         _context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let message = params.arguments.as_ref().and_then(|a| a["message"].as_str()).map_or(Cow::Borrowed(""), Into::into);
+        let message =
+            params.arguments.as_ref().and_then(|a| a["message"].as_str()).map_or(Cow::Borrowed(""), Into::into);
         Ok(CallToolResult::success(vec![ContentBlock::text(message)]).into())
     }
 }

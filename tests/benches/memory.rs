@@ -24,7 +24,7 @@ fn resident_with(count: u64) -> u64 {
 
 /// Prints the bytes that this process holds once `count` calls wait.
 pub async fn report_waiting(count: u64) {
-    let whole = Whole::with(&["echo", "wait_an_hour"]).await;
+    let whole = Whole::with(&["mirror", "wait_an_hour"]).await;
     whole.call("guest__run", json!({})).await;
     for i in 0..count {
         let host = whole.host.clone();

@@ -12,7 +12,7 @@ const CALLERS: usize = 64;
 const CALLS_EACH: usize = 200;
 
 pub async fn run() {
-    let whole = Whole::with(&["echo", "endless_loop"]).await;
+    let whole = Whole::with(&["mirror", "endless_loop"]).await;
     let started = Instant::now();
     let alone = latencies(&whole).await;
     let rate = (CALLERS * CALLS_EACH) as f64 / started.elapsed().as_secs_f64();

@@ -31,7 +31,7 @@ pub fn run() {
 fn installed(count: usize) -> tempfile::TempDir {
     let home = tempfile::tempdir().unwrap();
     let file = home.path().join("echo.wasm");
-    fs_err::write(&file, guests::package("echo", "echo", "1.0.0")).unwrap();
+    fs_err::write(&file, guests::package("mirror", "mirror", "1.0.0")).unwrap();
     for i in 0..count {
         let mut install = ringfence(home.path());
         install.arg("install").arg(&file).args(["--allow-unsigned", "--as", &format!("echo-{i}")]);

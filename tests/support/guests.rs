@@ -47,7 +47,7 @@ fn build() -> HashMap<String, Arc<[u8]>> {
     let toolchain = Toolchain::find(&folder).unwrap();
     let mut quiet = |_: &str| {};
     let mut artifacts = compile::examples(&toolchain, &folder, &mut quiet).unwrap();
-    for project in ["tests/guests/echo_plain", "tools-wasm/calc", "tools-wasm/text"] {
+    for project in ["tests/guests/mirror_plain", "tools-wasm/calc", "tools-wasm/text"] {
         let mut artifact = compile::library(&toolchain, &root.join(project), &mut quiet).unwrap();
         artifact.name = project.rsplit('/').next().unwrap().to_owned();
         artifacts.push(artifact);

@@ -62,7 +62,7 @@ impl TestHost {
                 let host = self.host.clone();
                 tokio::spawn(async move {
                     let params = json!({"n": i});
-                    let output = host.call("echo__run", params.clone(), caller(&format!("neighbour-{i}"))).await;
+                    let output = host.call("mirror__run", params.clone(), caller(&format!("neighbour-{i}"))).await;
                     assert_eq!(output.unwrap().structured.unwrap(), params);
                 })
             })

@@ -63,6 +63,11 @@ pub enum RegistryError {
     /// Another tool has this wire name.
     #[error("two tools are called `{0}`: a name is given once")]
     Taken(String),
+    /// The source is called like a tool that stands on the wire without a source.
+    #[error(
+        "a tool is called `{0}`, so a source of that name could be mistaken for it; choose another name (`--as NAME`)"
+    )]
+    Ambiguous(SourceName),
     /// It is not a name at all.
     #[error(transparent)]
     Name(#[from] NameError),
@@ -181,6 +186,9 @@ impl Registry {
 
     /// The tools as they would be if `source` had those that are `offered`.
     fn with(&self, source: &SourceName, offered: Vec<Offered>) -> Result<Tools, RegistryError> {
+        if !offered.is_empty() && self.get(source.as_str()).is_some() {
+            return Err(RegistryError::Ambiguous(source.clone()));
+        }
         let fresh = offered.into_iter().map(|tool| self.register(source, tool)).collect::<Result<Vec<_>, _>>()?;
         let mut tools = Tools::clone(&self.snapshot());
         for old in tools.sources.remove(source).unwrap_or_default() {

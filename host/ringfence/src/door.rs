@@ -72,7 +72,9 @@ impl Door {
             match socket::ask(&self.home.state, &name, &request, &events, &cancel).await {
                 Ok(answer) => return answer,
                 Err(AskError::Lost(error)) => return Err(lost(&error)),
-                Err(AskError::NotTaken(error)) if started.elapsed() > PATIENCE => return Err(unreachable_owner(&error)),
+                Err(AskError::NotTaken(error)) if started.elapsed() > PATIENCE => {
+                    return Err(unreachable_owner(&error));
+                }
                 Err(AskError::NotTaken(_)) => {}
             }
             let owner = self.become_owner().await;

@@ -5,11 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use ringfence_core::ToolHost;
 use ringfence_core::call::{CallContext, Progress, ProgressSink, ToolCall};
 use ringfence_core::caller::Caller;
 use ringfence_core::error::CallError;
 use ringfence_core::output::ToolOutput;
-use ringfence_core::ToolHost;
 use ringfence_store::{AuditFile, Store};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;

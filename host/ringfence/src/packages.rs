@@ -11,8 +11,8 @@ use ringfence_core::registry::Registry;
 use ringfence_core::schema_rules::{self, SchemaProblem};
 use ringfence_core::tool::ToolSpec;
 use ringfence_package::{
-    CompileError, Compiler, InstallOptions, Installed, Installer, PackageError, PackageFile, Plan, PublicKey, Signature,
-    Signer, SourcePattern, TrustStore, TrustedKey,
+    CompileError, Compiler, InstallOptions, Installed, Installer, PackageError, PackageFile, Plan, PublicKey,
+    Signature, Signer, SourcePattern, TrustStore, TrustedKey,
 };
 use ringfence_source_wasm::{Code, CodeError, Concurrency, Engine, GuestComponent, ProbeError, WasmSource};
 use ringfence_store::{Digest, Store};
@@ -53,11 +53,7 @@ impl Packages {
     }
 
     /// Answers a request about packages and keys.
-    pub(crate) async fn answer(
-        &self,
-        request: Request,
-        events: &mpsc::Sender<Event>,
-    ) -> Result<Reply, RequestError> {
+    pub(crate) async fn answer(&self, request: Request, events: &mpsc::Sender<Event>) -> Result<Reply, RequestError> {
         match request {
             Request::Install(request) => self.install(request, events).await.map(Reply::Installed),
             Request::List => self.list().map(Reply::Packages),
@@ -101,8 +97,7 @@ impl Packages {
         let tools = plan.manifest.tools.clone();
         let component = Arc::new(GuestComponent::new(self.engine.clone(), Box::new(NoCode)));
         let limits = &plan.manifest.package.limits;
-        let source =
-            WasmSource::new(plan.source.clone(), &origin, tools, limits, false, &component, &self.concurrency);
+        let source = WasmSource::new(plan.source.clone(), &origin, tools, limits, false, &component, &self.concurrency);
         let refused = |error| RequestError::new(ErrorKind::Refused, "install.registry", &error);
         self.registry.check(&source).map_err(refused)
     }
@@ -211,7 +206,8 @@ impl Packages {
     fn entry(&self, installed: &Installed) -> PackageEntry {
         let package = &installed.manifest().package;
         let wire_name = |spec: &ToolSpec| {
-            ringfence_core::ToolId::new(installed.source().as_str(), &spec.name).map_or_else(|_| spec.name.clone(), |id| id.wire_name())
+            ringfence_core::ToolId::new(installed.source().as_str(), &spec.name)
+                .map_or_else(|_| spec.name.clone(), |id| id.wire_name())
         };
         PackageEntry {
             source: installed.source().to_string(),
@@ -235,7 +231,10 @@ impl Packages {
             .filter(|(_, asked, given)| given < asked)
             .map(|(kind, asked, given)| {
                 let key = kind.key();
-                format!("it asks for {key} {asked} and gets {given}; `{key}` under [tools.\"{}\".limits] raises it", entry.source)
+                format!(
+                    "it asks for {key} {asked} and gets {given}; `{key}` under [tools.\"{}\".limits] raises it",
+                    entry.source
+                )
             })
             .collect()
     }
@@ -267,9 +266,11 @@ fn options(request: InstallRequest) -> Result<InstallOptions, RequestError> {
 
 /// The warnings about the schemas of a package's tools.
 fn check_schemas(plan: &Plan) -> Result<Vec<String>, RequestError> {
-    let problems = plan.manifest.tools.iter().flat_map(|tool| {
-        schema_rules::inspect(tool).into_iter().map(move |problem| (problem, &tool.name))
-    });
+    let problems = plan
+        .manifest
+        .tools
+        .iter()
+        .flat_map(|tool| schema_rules::inspect(tool).into_iter().map(move |problem| (problem, &tool.name)));
     let (warnings, errors): (Vec<_>, Vec<_>) = problems.partition(|(problem, _)| SchemaProblem::is_warning(problem));
     let texts = |list: Vec<(SchemaProblem, &String)>| {
         list.iter().map(|(problem, tool)| format!("`{tool}`: {problem}")).collect::<Vec<_>>()
@@ -277,7 +278,10 @@ fn check_schemas(plan: &Plan) -> Result<Vec<String>, RequestError> {
     if errors.is_empty() {
         return Ok(texts(warnings));
     }
-    let message = format!("the schemas of its tools cannot be used: {}; the author has to correct them", texts(errors).join("; "));
+    let message = format!(
+        "the schemas of its tools cannot be used: {}; the author has to correct them",
+        texts(errors).join("; ")
+    );
     Err(RequestError { kind: ErrorKind::Refused, code: "install.schema".into(), message })
 }
 

@@ -5,8 +5,8 @@
 
 use std::path::PathBuf;
 
-use ringfence_core::caller::Caller;
 use ringfence_core::call::Progress;
+use ringfence_core::caller::Caller;
 use ringfence_core::error::CallError;
 use ringfence_core::limit::{LimitKind, LimitSet};
 use ringfence_core::output::ToolOutput;

@@ -16,8 +16,8 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::request::{EVENT_QUEUE, Event, Reply, Request, RequestError};
 use crate::Ringfence;
+use crate::request::{EVENT_QUEUE, Event, Reply, Request, RequestError};
 
 /// The longest request, in bytes: the largest parameters that a tool takes by default, escaped, and room.
 const MAX_REQUEST: u64 = 64 << 20;

@@ -12,7 +12,7 @@
 //! | `contract_99` | to speak another version of the contract |
 //! | `core_module` | to pass for a component |
 //! | `deep_json` | to return 200,000 nested arrays |
-//! | `echo` | nothing: it gives back its parameters |
+//! | `mirror` | nothing: it gives back its parameters |
 //! | `endless_loop`, `endless_recursion` | never to return |
 //! | `extra_import` | to import a function that does not exist |
 //! | `forged_log` | to write a log record that looks like one of the host |
@@ -31,7 +31,7 @@
 //! | `taken_names` | to define tools with the host's names, and one twice |
 //! | `wait_an_hour` | to wait for an hour |
 //!
-//! The package `echo_plain` beside this one is `echo` with Rust's ordinary allocator.
+//! The package `mirror_plain` beside this one is `mirror` with Rust's ordinary allocator.
 
 #[cfg(not(target_arch = "wasm32"))]
 mod wat_guests;

@@ -14,7 +14,9 @@ use crate::request::{Reply, Request};
 
 /// Call a tool.
 #[derive(Args)]
-#[command(after_help = "Examples:\n  ringfence call echo '{\"message\": \"hello\"}'\n  ringfence call calc__evaluate '{\"expression\": \"0.1 + 0.2\"}'\n\nNext: `ringfence tools NAME` shows the parameters of a tool.")]
+#[command(
+    after_help = "Examples:\n  ringfence call echo '{\"message\": \"hello\"}'\n  ringfence call calc__evaluate '{\"expression\": \"0.1 + 0.2\"}'\n\nNext: `ringfence tools NAME` shows the parameters of a tool."
+)]
 pub(super) struct Call {
     /// The tool: its full name, or its short one where only one tool has it.
     tool: String,
@@ -73,8 +75,10 @@ fn read(params: String) -> anyhow::Result<String> {
 
 fn parse(text: &str) -> anyhow::Result<Value> {
     serde_json::from_str(text).map_err(|error| {
-        UsageError(format!("the parameters are not JSON: {error}\n  write them as one argument: '{{\"key\": \"value\"}}'"))
-            .into()
+        UsageError(format!(
+            "the parameters are not JSON: {error}\n  write them as one argument: '{{\"key\": \"value\"}}'"
+        ))
+        .into()
     })
 }
 

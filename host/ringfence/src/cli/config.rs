@@ -22,9 +22,8 @@ impl ConfigCommand {
         let home = session.home()?;
         if self.path {
             let places = json!({"config": home.config, "state": home.state});
-            return session.answer(&places, |_| {
-                format!("config  {}\nstate   {}", home.config.display(), home.state.display())
-            });
+            return session
+                .answer(&places, |_| format!("config  {}\nstate   {}", home.config.display(), home.state.display()));
         }
         if self.check {
             Config::load(&home.config)?;

@@ -12,7 +12,9 @@ pub(super) struct List {}
 
 impl List {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
-        let Reply::Packages(packages) = session.ask(Request::List).await? else { anyhow::bail!("the host misunderstood") };
+        let Reply::Packages(packages) = session.ask(Request::List).await? else {
+            anyhow::bail!("the host misunderstood")
+        };
         session.answer(&packages, |packages| text(packages))
     }
 }

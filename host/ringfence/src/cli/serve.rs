@@ -12,7 +12,9 @@ use crate::mcp_server::McpServer;
 
 /// Serve the tools to an MCP client over standard input and output.
 #[derive(Args)]
-#[command(after_help = "A client starts it as: ringfence serve\nSeveral may run at once; the first one owns the state, the others go through it.")]
+#[command(
+    after_help = "A client starts it as: ringfence serve\nSeveral may run at once; the first one owns the state, the others go through it."
+)]
 pub(super) struct Serve {
     #[command(flatten)]
     who: Who,

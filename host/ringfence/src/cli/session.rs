@@ -75,7 +75,8 @@ impl Session {
         if !std::io::stderr().is_terminal() {
             return ProgressBar::hidden();
         }
-        let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+        let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}")
+            .unwrap_or_else(|_| ProgressStyle::default_spinner());
         let spinner = ProgressBar::new_spinner().with_style(style);
         spinner.enable_steady_tick(Duration::from_millis(120));
         spinner

@@ -10,7 +10,12 @@ pub(super) fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Ite
         table.add_row(row);
     }
     // The first column begins at the margin.
-    table.to_string().lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end()).collect::<Vec<_>>().join("\n")
+    table
+        .to_string()
+        .lines()
+        .map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// A digest, short enough to read.

@@ -25,7 +25,9 @@ impl Sign {
         let component = Component::read(&package.component)?;
         let manifest = component.manifest()?.ok_or(ringfence_package::ComponentError::NoManifest)?;
         let key = match SecretKey::read(&self.key, None) {
-            Err(SigningError::PasswordNeeded(_)) => SecretKey::read(&self.key, Some(&password("Password of the key: ")?))?,
+            Err(SigningError::PasswordNeeded(_)) => {
+                SecretKey::read(&self.key, Some(&password("Password of the key: ")?))?
+            }
             other => other?,
         };
         let file_name = self.file.file_name().and_then(|name| name.to_str());

@@ -9,9 +9,9 @@ use ringfence_core::tool::Example;
 use serde_json::json;
 
 use super::session::Session;
+use crate::Ringfence;
 use crate::author::{compile, package};
 use crate::config::{Config, Home, RateConfig};
-use crate::Ringfence;
 
 /// Run the project's own tests natively, then build it and run the examples of its tools in the sandbox.
 #[derive(Args)]
@@ -43,7 +43,9 @@ impl Test {
             for example in &tool.spec.examples {
                 ran += 1;
                 let result = host.call(&tool.name, example.input.clone(), Caller::default()).await;
-                wrong.extend(judge(example, result.map_err(|e| e.to_string())).map(|why| format!("{}: {why}", tool.name)));
+                wrong.extend(
+                    judge(example, result.map_err(|e| e.to_string())).map(|why| format!("{}: {why}", tool.name)),
+                );
             }
         }
         spinner.finish_and_clear();

@@ -30,7 +30,10 @@ fn find<'a>(tools: &'a [ToolEntry], name: &str) -> Result<&'a ToolEntry, Request
         (Some(a), Some(b)) => Err(RequestError {
             kind: ErrorKind::NotFound,
             code: "ambiguous".into(),
-            message: format!("several tools are called `{name}`: use the full name, such as `{}` or `{}`", a.name, b.name),
+            message: format!(
+                "several tools are called `{name}`: use the full name, such as `{}` or `{}`",
+                a.name, b.name
+            ),
         }),
         _ => Err(RequestError {
             kind: ErrorKind::NotFound,
@@ -41,9 +44,8 @@ fn find<'a>(tools: &'a [ToolEntry], name: &str) -> Result<&'a ToolEntry, Request
 }
 
 fn all(tools: &[ToolEntry]) -> String {
-    let rows = tools.iter().map(|tool| {
-        [tool.name.clone(), tool.origin.label().to_owned(), tool.spec.summary().to_owned()]
-    });
+    let rows =
+        tools.iter().map(|tool| [tool.name.clone(), tool.origin.label().to_owned(), tool.spec.summary().to_owned()]);
     let table = show::table(["NAME", "ORIGIN", "WHAT IT DOES"], rows);
     format!("{table}\n\nNext: `ringfence tools NAME` shows one, `ringfence call NAME JSON` calls it.")
 }
@@ -56,7 +58,10 @@ fn one(tool: &ToolEntry) -> String {
     }
     text.push_str(&format!("\nParameters:\n{:#}\n", spec.parameters));
     for example in &spec.examples {
-        text.push_str(&format!("\nExample: {}\n  ringfence call {} '{}'\n", example.description, tool.name, example.input));
+        text.push_str(&format!(
+            "\nExample: {}\n  ringfence call {} '{}'\n",
+            example.description, tool.name, example.input
+        ));
     }
     let limits = tool.limits.iter().map(|(kind, value)| format!("{} {value}", kind.key())).collect::<Vec<_>>();
     text.push_str(&format!("\nLimits: {}\n", limits.join(", ")));

@@ -49,7 +49,9 @@ impl Trust {
                 session.answer(&keys, |keys| added(keys))
             }
             TrustCommand::List => {
-                let Reply::Keys(keys) = session.ask(Request::TrustList).await? else { anyhow::bail!("the host misunderstood") };
+                let Reply::Keys(keys) = session.ask(Request::TrustList).await? else {
+                    anyhow::bail!("the host misunderstood")
+                };
                 session.answer(&keys, |keys| list(keys))
             }
             TrustCommand::Revoke { key_id, reason } => {
@@ -70,7 +72,14 @@ fn key_text(key: String) -> anyhow::Result<String> {
 
 fn added(keys: &[KeyEntry]) -> String {
     keys.iter()
-        .map(|key| format!("Trusted {} of {} for {}.\nNext: `ringfence install FILE.wasm`.", key.key_id, key.publisher, key.names.join(", ")))
+        .map(|key| {
+            format!(
+                "Trusted {} of {} for {}.\nNext: `ringfence install FILE.wasm`.",
+                key.key_id,
+                key.publisher,
+                key.names.join(", ")
+            )
+        })
         .collect()
 }
 

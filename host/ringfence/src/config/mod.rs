@@ -206,7 +206,8 @@ mod tests {
     fn the_documented_defaults_are_the_defaults() {
         // Every key stands there as a comment that begins with `#:`; with that taken away it has to parse, and give
         // what an empty file gives.
-        let text: String = DEFAULTS.lines().map(|line| format!("{}\n", line.strip_prefix("#: ").unwrap_or(line))).collect();
+        let text: String =
+            DEFAULTS.lines().map(|line| format!("{}\n", line.strip_prefix("#: ").unwrap_or(line))).collect();
         let written = parse(&text).unwrap();
         let limits = LimitKind::all().fold(LimitSet::default(), |set, kind| set.with(kind, kind.default_value()));
         assert_eq!(written.limits, limits);

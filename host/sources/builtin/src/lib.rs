@@ -45,8 +45,7 @@ impl ToolSource for Builtins {
 }
 
 /// All three only look at their parameters.
-const PURE: Effects =
-    Effects { read_only: true, destructive: false, idempotent: true, open_world: false, pure: true };
+const PURE: Effects = Effects { read_only: true, destructive: false, idempotent: true, open_world: false, pure: true };
 
 fn invalid(message: String) -> ToolError {
     ToolError::Failed(Failure {

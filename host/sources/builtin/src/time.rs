@@ -74,8 +74,9 @@ fn show(time: Timestamp, zone: Option<TimeZone>) -> Value {
 }
 
 fn zone(name: &str) -> Result<TimeZone, ToolError> {
-    TimeZone::get(name)
-        .map_err(|_| invalid(format!("`{name}` is no time zone that is known here; use an IANA name such as Asia/Tokyo")))
+    TimeZone::get(name).map_err(|_| {
+        invalid(format!("`{name}` is no time zone that is known here; use an IANA name such as Asia/Tokyo"))
+    })
 }
 
 fn time_at(params: &Value, key: &str) -> Result<Timestamp, ToolError> {

@@ -39,7 +39,9 @@ impl GuestState {
     pub(crate) fn allow_randomness(&self) -> Result<()> {
         match self.world {
             World::Live => Ok(()),
-            World::Frozen => bail!("`definitions` may not use randomness: what a component says of itself depends on nothing"),
+            World::Frozen => {
+                bail!("`definitions` may not use randomness: what a component says of itself depends on nothing")
+            }
         }
     }
 

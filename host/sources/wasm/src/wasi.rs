@@ -10,9 +10,9 @@ use ringfence_core::limit::LimitKind;
 use wasmtime::Result;
 use wasmtime::component::{HasSelf, Linker};
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
-use wasmtime_wasi::{HostMonotonicClock, HostWallClock};
 use wasmtime_wasi::p2::bindings::random::random;
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamError, StreamResult};
+use wasmtime_wasi::{HostMonotonicClock, HostWallClock};
 use wasmtime_wasi::{WasiCtx, WasiView as _};
 
 use crate::bindings::ringfence::tool::log::Level;
