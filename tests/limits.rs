@@ -70,7 +70,7 @@ async fn a_package_can_ask_for_less_of_everything() {
             .open()
             .await
             .unwrap();
-        let error = host.call("guest__run", json!({"n": 1}), Caller::default()).await.unwrap_err();
+        let error = host.call("guest__run", json!({}), Caller::default()).await.unwrap_err();
         assert_eq!(error.code(), *code, "{key}: {error}");
         assert!(error.to_string().contains("by its manifest"), "{error}");
     }

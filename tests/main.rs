@@ -3,6 +3,7 @@
 //! A folder or file a capability; `attacks/` has a file for each promise of host/SECURITY.md.
 
 #![allow(unreachable_pub, missing_docs, reason = "nothing here is anybody's API")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
 #![allow(clippy::disallowed_methods, reason = "the tests start programs and look at files as a user would")]
 
 mod architecture;

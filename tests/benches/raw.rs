@@ -46,6 +46,7 @@ fn info() -> CallInfo {
 
 /// One instance, without limits, that serves all calls.
 pub struct Reused {
+    run: String,
     store: Store<State>,
     tool: Tool,
 }
@@ -56,17 +57,18 @@ impl Reused {
         let component = Component::new(&engine, component).unwrap();
         let mut store = Store::new(&engine, state());
         let tool = Tool::instantiate_async(&mut store, &component, &linker(&engine)).await.unwrap();
-        Self { store, tool }
+        Self { run: "run".into(), store, tool }
     }
 
-    pub async fn call(&mut self, parameters: &str) {
+    pub async fn call(&mut self, parameters: &String) {
         let guest = self.tool.ringfence_tool_guest();
-        guest.call_call(&mut self.store, "run", parameters, &info()).await.unwrap().unwrap();
+        guest.call_call(&mut self.store, &self.run, parameters, &info()).await.unwrap().unwrap();
     }
 }
 
 /// A linker, a store and an instance for each call, in an engine like ours.
 pub struct LinkerPerCall {
+    run: String,
     engine: Engine,
     component: Component,
 }
@@ -76,13 +78,13 @@ impl LinkerPerCall {
         let mut config = Config::new();
         config.consume_fuel(true).max_wasm_stack(EngineSettings::default().stack_bytes);
         let engine = Engine::new(&config).unwrap();
-        Self { component: Component::new(&engine, component).unwrap(), engine }
+        Self { run: "run".into(), component: Component::new(&engine, component).unwrap(), engine }
     }
 
-    pub async fn call(&self, parameters: &str) {
+    pub async fn call(&self, parameters: &String) {
         let mut store = Store::new(&self.engine, state());
         store.set_fuel(500_000_000).unwrap();
         let tool = Tool::instantiate_async(&mut store, &self.component, &linker(&self.engine)).await.unwrap();
-        tool.ringfence_tool_guest().call_call(&mut store, "run", parameters, &info()).await.unwrap().unwrap();
+        tool.ringfence_tool_guest().call_call(&mut store, &self.run, parameters, &info()).await.unwrap().unwrap();
     }
 }

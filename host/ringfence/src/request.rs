@@ -17,6 +17,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 /// What is asked.
+#[expect(clippy::large_enum_variant, reason = "one lives at a time, and the largest is the one that matters")]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {

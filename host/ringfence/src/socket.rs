@@ -23,6 +23,7 @@ use crate::request::{EVENT_QUEUE, Event, Reply, Request, RequestError};
 const MAX_REQUEST: u64 = 64 << 20;
 
 /// A line from the owner.
+#[expect(clippy::large_enum_variant, reason = "one lives at a time")]
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Line {

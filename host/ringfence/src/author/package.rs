@@ -101,7 +101,7 @@ pub async fn with_manifest(component: &[u8], info: PackageInfo) -> Result<(Vec<u
 pub async fn definitions(component: &[u8], limits: &LimitSet) -> Result<Vec<ToolSpec>, PackError> {
     // A component is asked once: a pool would be made for nothing.
     let engine = Engine::new(EngineSettings { pooling: false, ..EngineSettings::default() })?;
-    let code = engine.compile(component).map_err(|error| ProbeError::Code(error.into()))?;
+    let code = engine.compile(component).map_err(ProbeError::Code)?;
     let limits = Limits::effective(limits, &LimitSet::default());
     Ok(ringfence_source_wasm::definitions(&engine, &code, &limits).await?)
 }
