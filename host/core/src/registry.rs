@@ -97,6 +97,14 @@ impl fmt::Debug for Registered {
     }
 }
 
+impl Tools {
+    fn forget(&mut self, source: &SourceName) {
+        for name in self.sources.remove(source).unwrap_or_default() {
+            self.by_wire_name.remove(&name);
+        }
+    }
+}
+
 impl Registered {
     /// The tool's identity.
     pub fn id(&self) -> &ToolId {
@@ -160,7 +168,21 @@ impl Registry {
     /// # Errors
     /// When one of them cannot be registered.
     pub fn put(&self, source: &dyn ToolSource) -> Result<(), RegistryError> {
-        self.replace(source.name(), source.tools())
+        self.change(|tools| self.place(tools, source.name(), source.tools()))
+    }
+
+    /// Takes all tools of several sources at once, and says which sources cannot be registered and why.
+    pub fn put_all<'a>(
+        &self,
+        sources: impl IntoIterator<Item = &'a dyn ToolSource>,
+    ) -> Vec<(SourceName, RegistryError)> {
+        self.change(|tools| {
+            let place = |source: &dyn ToolSource| {
+                let refused = self.place(tools, source.name(), source.tools()).err()?;
+                Some((source.name().clone(), refused))
+            };
+            sources.into_iter().filter_map(place).collect()
+        })
     }
 
     /// Whether [`put`](Self::put) would take `source`.
@@ -168,42 +190,42 @@ impl Registry {
     /// # Errors
     /// When one of its tools cannot be registered.
     pub fn check(&self, source: &dyn ToolSource) -> Result<(), RegistryError> {
-        self.with(source.name(), source.tools()).map(drop)
+        self.place(&mut Tools::clone(&self.snapshot()), source.name(), source.tools())
     }
 
     /// Forgets all tools of `source`.
     pub fn remove(&self, source: &SourceName) {
-        self.replace(source, Vec::new()).unwrap_or_else(|_| unreachable!("no tool, so none can be refused"));
+        self.change(|tools| tools.forget(source));
     }
 
-    fn replace(&self, source: &SourceName, offered: Vec<Offered>) -> Result<(), RegistryError> {
+    /// Lets `change` work on a copy of the tools, which then takes the place of the old one.
+    fn change<T>(&self, change: impl FnOnce(&mut Tools) -> T) -> T {
         let _one_at_a_time = self.replacing.lock().unwrap_or_else(PoisonError::into_inner);
-        let tools = Arc::new(self.with(source, offered)?);
-        *self.tools.write().unwrap_or_else(PoisonError::into_inner) = tools;
+        let mut tools = Tools::clone(&self.snapshot());
+        let result = change(&mut tools);
+        *self.tools.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(tools);
         self.changes.send_modify(|version| *version += 1);
-        Ok(())
+        result
     }
 
-    /// The tools as they would be if `source` had those that are `offered`.
-    fn with(&self, source: &SourceName, offered: Vec<Offered>) -> Result<Tools, RegistryError> {
-        if !offered.is_empty() && self.get(source.as_str()).is_some() {
+    /// Puts the tools that are `offered` in place of those that `source` had. Changes nothing when it fails.
+    fn place(&self, tools: &mut Tools, source: &SourceName, offered: Vec<Offered>) -> Result<(), RegistryError> {
+        if tools.by_wire_name.contains_key(source.as_str()) {
             return Err(RegistryError::Ambiguous(source.clone()));
         }
-        let fresh = offered.into_iter().map(|tool| self.register(source, tool)).collect::<Result<Vec<_>, _>>()?;
-        let mut tools = Tools::clone(&self.snapshot());
-        for old in tools.sources.remove(source).unwrap_or_default() {
-            tools.by_wire_name.remove(&old);
-        }
-        let mut names = Vec::with_capacity(fresh.len());
-        for tool in fresh {
+        let mut fresh = BTreeMap::new();
+        for tool in offered {
+            let tool = self.register(source, tool)?;
             let name = tool.wire_name.clone();
-            names.push(name.clone());
-            if tools.by_wire_name.insert(name.clone(), Arc::new(tool)).is_some() {
+            let others = tools.by_wire_name.get(&name).is_some_and(|known| known.id.source != *source);
+            if others || fresh.insert(name.clone(), Arc::new(tool)).is_some() {
                 return Err(RegistryError::Taken(name));
             }
         }
-        tools.sources.insert(source.clone(), names);
-        Ok(tools)
+        tools.forget(source);
+        tools.sources.insert(source.clone(), fresh.keys().cloned().collect());
+        tools.by_wire_name.extend(fresh);
+        Ok(())
     }
 
     fn register(&self, source: &SourceName, offered: Offered) -> Result<Registered, RegistryError> {

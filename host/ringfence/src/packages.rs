@@ -9,6 +9,7 @@ use ringfence_core::limit::{LimitSet, Limits};
 use ringfence_core::name::SourceName;
 use ringfence_core::registry::Registry;
 use ringfence_core::schema_rules::{self, SchemaProblem};
+use ringfence_core::source::ToolSource;
 use ringfence_core::tool::ToolSpec;
 use ringfence_package::{
     CompileError, Compiler, InstallOptions, Installed, Installer, PackageError, PackageFile, Plan, PublicKey,
@@ -46,9 +47,7 @@ impl Packages {
         for broken in inventory.broken {
             packages.stop(&broken.source, &broken.error.to_string());
         }
-        for installed in &inventory.installed {
-            packages.start(installed);
-        }
+        packages.start_all(&inventory.installed);
         Ok(packages)
     }
 
@@ -168,6 +167,20 @@ impl Packages {
             self.start(&installed);
         }
         Ok(())
+    }
+
+    /// Registers the tools of all packages that may run; says of the others why not.
+    fn start_all(&self, packages: &[Installed]) {
+        let mut sources = Vec::with_capacity(packages.len());
+        for installed in packages {
+            match self.installer.runnable(installed) {
+                Ok(()) => sources.push(self.source(installed)),
+                Err(error) => self.stop(installed.source(), &error.to_string()),
+            }
+        }
+        for (source, error) in self.registry.put_all(sources.iter().map(|source| source as &dyn ToolSource)) {
+            self.stop(&source, &error.to_string());
+        }
     }
 
     /// Registers the tools of a package, where it may run; else says why not.

@@ -87,10 +87,18 @@ pub(crate) fn output(output: guest::Output, usage: Usage, limits: &Limits) -> Re
         return Err(limits.exceeded(LimitKind::Result, Some(size)).into());
     }
     let cost = output.cost.map(|text| text.parse().map_err(|e| malformed("cost", e))).transpose()?;
+    let same =
+        matches!(output.content.as_slice(), [guest::Content::Json(text)] if Some(text) == output.structured.as_ref());
+    let content = contents(output.content)?;
+    let structured = match (output.structured, content.as_slice()) {
+        // The usual output: one value, for the model and as the structured result. It is parsed once.
+        (Some(_), [Content::Json { value }]) if same => Some(value.clone()),
+        (structured, _) => structured.map(|text| parse("structured", &text)).transpose()?,
+    };
     Ok(RawOutput {
-        content: contents(output.content)?,
+        content,
         user_content: output.user_content.map(contents).transpose()?,
-        structured: output.structured.map(|text| parse("structured", &text)).transpose()?,
+        structured,
         raw: output.raw,
         cost,
         usage,

@@ -34,6 +34,10 @@ impl GuestState {
         Self::new(GuestLog::new("definitions", "none", limits), limits, World::Frozen)
     }
 
+    pub(crate) fn world(&self) -> World {
+        self.world
+    }
+
     /// # Errors
     /// Where the world stands still.
     pub(crate) fn allow_randomness(&self) -> Result<()> {

@@ -3,6 +3,7 @@
 //! There are clocks, randomness (bounded) and standard output and error (into the guest's log). There are no files, no
 //! arguments, no environment, no input, and every socket and name lookup is refused.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -10,7 +11,7 @@ use ringfence_core::limit::LimitKind;
 use wasmtime::Result;
 use wasmtime::component::{HasSelf, Linker};
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
-use wasmtime_wasi::p2::bindings::random::random;
+use wasmtime_wasi::p2::bindings::random::{insecure_seed, random};
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamError, StreamResult};
 use wasmtime_wasi::{HostMonotonicClock, HostWallClock};
 use wasmtime_wasi::{WasiCtx, WasiView as _};
@@ -22,11 +23,13 @@ use crate::state::GuestState;
 /// Bytes that a guest may print at once. It bounds what the host buffers.
 const WRITE_AT_ONCE: usize = 4096;
 
-/// Links all of WASI, with our bound on randomness in place of WASI's own, which has no error that can be told apart.
+/// Links all of WASI, with randomness of our own: the bound of WASI's has no error that can be told apart, and the seed,
+/// which the hash maps of most guests ask for, is not worth a whole context.
 pub(crate) fn link(linker: &mut Linker<GuestState>) -> Result<()> {
     wasmtime_wasi::p2::add_to_linker_async(linker)?;
     linker.allow_shadowing(true);
     random::add_to_linker::<GuestState, HasSelf<GuestState>>(linker, |state| state)?;
+    insecure_seed::add_to_linker::<GuestState, HasSelf<GuestState>>(linker, |state| state)?;
     linker.allow_shadowing(false);
     Ok(())
 }
@@ -44,7 +47,7 @@ pub(crate) enum World {
 pub(crate) fn empty(log: &GuestLog, world: World) -> WasiCtx {
     let mut builder = WasiCtx::builder();
     if world == World::Frozen {
-        builder.wall_clock(Standstill).monotonic_clock(Standstill).insecure_random_seed(0);
+        builder.wall_clock(Standstill).monotonic_clock(Standstill);
     }
     builder
         .stdout(Printer { log: log.clone(), last_words: false })
@@ -70,6 +73,17 @@ impl random::Host for GuestState {
     fn get_random_u64(&mut self) -> Result<u64> {
         self.allow_randomness()?;
         random::Host::get_random_u64(self.ctx().ctx.random())
+    }
+}
+
+impl insecure_seed::Host for GuestState {
+    fn insecure_seed(&mut self) -> Result<(u64, u64)> {
+        if self.world() == World::Frozen {
+            return Ok((0, 0));
+        }
+        // The keys of a `RandomState` are random for each thread and differ from one to the next.
+        let seed = |half: u64| RandomState::new().hash_one(half);
+        Ok((seed(0), seed(1)))
     }
 }
 
