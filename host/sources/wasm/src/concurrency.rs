@@ -4,12 +4,11 @@
 //! waits for an hour still find a place.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use ringfence_core::caller::CallerKey;
 use ringfence_core::error::ToolError;
-use ringfence_core::name::ToolId;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -31,46 +30,59 @@ impl Default for ConcurrencySettings {
     }
 }
 
-/// Hands out places.
+/// The places of all tools together.
 pub struct Concurrency {
     settings: ConcurrencySettings,
+    per_tool: usize,
     all: Arc<Semaphore>,
-    tools: Shares<ToolId>,
-    callers: Shares<(CallerKey, ToolId)>,
+}
+
+/// The places of one tool.
+pub(crate) struct ToolPlaces {
+    wait: Duration,
+    all: Arc<Semaphore>,
+    tool: Arc<Semaphore>,
+    callers: Callers,
 }
 
 /// A place for one instance. Dropping it frees it, so it has to outlive the instance.
 pub(crate) struct Place {
     _all: OwnedSemaphorePermit,
-    _tool: Share<ToolId>,
-    _caller: Share<(CallerKey, ToolId)>,
+    _tool: OwnedSemaphorePermit,
+    _caller: Share,
 }
 
 impl Concurrency {
     /// Places for `instances` live instances in all.
     pub fn new(settings: ConcurrencySettings, instances: u32) -> Self {
-        let per_tool = settings.per_tool.unwrap_or_else(|| (instances / 2).max(1));
-        Self {
-            all: Arc::new(Semaphore::new(instances as usize)),
-            tools: Shares::new(per_tool),
-            callers: Shares::new(settings.per_caller_and_tool),
-            settings,
-        }
+        let per_tool = settings.per_tool.unwrap_or_else(|| (instances / 2).max(1)) as usize;
+        Self { settings, per_tool, all: Arc::new(Semaphore::new(instances as usize)) }
     }
 
-    /// Waits for a place.
+    /// The places of one more tool.
+    pub(crate) fn tool(&self) -> ToolPlaces {
+        ToolPlaces {
+            wait: Duration::from_millis(self.settings.wait_ms),
+            all: self.all.clone(),
+            tool: Arc::new(Semaphore::new(self.per_tool)),
+            callers: Callers { size: self.settings.per_caller_and_tool as usize, in_use: Arc::default() },
+        }
+    }
+}
+
+impl ToolPlaces {
+    /// A place for a call by `caller`.
     ///
     /// # Errors
     /// [`ToolError::Unavailable`] when there is none in time.
-    pub(crate) async fn place(&self, caller: CallerKey, tool: &ToolId) -> Result<Place, ToolError> {
-        let wait = Duration::from_millis(self.settings.wait_ms);
+    pub(crate) async fn place(&self, caller: CallerKey) -> Result<Place, ToolError> {
         let place = async {
-            let caller = self.callers.take((caller, tool.clone())).await?;
-            let tool = self.tools.take(tool.clone()).await?;
+            let caller = self.callers.take(caller).await?;
+            let tool = self.tool.clone().acquire_owned().await.ok()?;
             let all = self.all.clone().acquire_owned().await.ok()?;
             Some(Place { _all: all, _tool: tool, _caller: caller })
         };
-        match tokio::time::timeout(wait, place).await {
+        match tokio::time::timeout(self.wait, place).await {
             Ok(Some(place)) => Ok(place),
             _ => Err(busy("too many calls of it are running")),
         }
@@ -82,78 +94,77 @@ pub(crate) fn busy(reason: &str) -> ToolError {
     ToolError::Unavailable { reason: reason.to_owned(), retry_after: Some(Duration::from_secs(1)) }
 }
 
-/// A semaphore for each key that is in use; keys that are not take no memory.
-struct Shares<K> {
+/// A semaphore for each caller who uses the tool; callers who don't take no memory.
+struct Callers {
     size: usize,
-    in_use: Arc<Mutex<HashMap<K, Arc<Semaphore>>>>,
+    in_use: Arc<Mutex<HashMap<CallerKey, Arc<Semaphore>>>>,
 }
 
-struct Share<K: std::hash::Hash + Eq> {
-    key: K,
+struct Share {
+    caller: CallerKey,
     permit: Option<OwnedSemaphorePermit>,
-    in_use: Arc<Mutex<HashMap<K, Arc<Semaphore>>>>,
+    in_use: Arc<Mutex<HashMap<CallerKey, Arc<Semaphore>>>>,
 }
 
-impl<K: std::hash::Hash + Eq + Clone> Shares<K> {
-    fn new(size: u32) -> Self {
-        Self { size: size as usize, in_use: Arc::default() }
-    }
-
-    async fn take(&self, key: K) -> Option<Share<K>> {
+impl Callers {
+    async fn take(&self, caller: CallerKey) -> Option<Share> {
         let semaphore = {
-            let mut in_use = self.in_use.lock().unwrap_or_else(PoisonError::into_inner);
-            in_use.entry(key.clone()).or_insert_with(|| Arc::new(Semaphore::new(self.size))).clone()
+            let mut in_use = lock(&self.in_use);
+            in_use.entry(caller.clone()).or_insert_with(|| Arc::new(Semaphore::new(self.size))).clone()
         };
         // Made before the wait, so that a wait that is given up cleans up as well.
-        let mut share = Share { key, permit: None, in_use: self.in_use.clone() };
+        let mut share = Share { caller, permit: None, in_use: self.in_use.clone() };
         share.permit = Some(semaphore.acquire_owned().await.ok()?);
         Some(share)
     }
 }
 
-impl<K: std::hash::Hash + Eq> Drop for Share<K> {
+impl Drop for Share {
     fn drop(&mut self) {
         drop(self.permit.take());
-        let mut in_use = self.in_use.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut in_use = lock(&self.in_use);
         // Only the map holds it: nobody uses it, nobody waits for it.
-        if in_use.get(&self.key).is_some_and(|semaphore| Arc::strong_count(semaphore) == 1) {
-            in_use.remove(&self.key);
+        if in_use.get(&self.caller).is_some_and(|semaphore| Arc::strong_count(semaphore) == 1) {
+            in_use.remove(&self.caller);
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn tool(name: &str) -> ToolId {
-        ToolId::new("s", name).unwrap()
+    fn user(name: &str) -> CallerKey {
+        CallerKey { user: Some(name.into()), ..CallerKey::default() }
     }
 
     #[tokio::test]
     async fn a_caller_cannot_take_a_tool_from_another() {
         let settings = ConcurrencySettings { per_caller_and_tool: 1, per_tool: Some(2), wait_ms: 10 };
         let places = Concurrency::new(settings, 8);
-        let [one, two] = ["one", "two"].map(|user| CallerKey { user: Some(user.into()), ..CallerKey::default() });
-        let first = places.place(one.clone(), &tool("a")).await.unwrap();
-        assert!(places.place(one.clone(), &tool("a")).await.is_err());
-        assert!(places.place(one.clone(), &tool("b")).await.is_ok());
-        assert!(places.place(two, &tool("a")).await.is_ok());
+        let (a, b) = (places.tool(), places.tool());
+        let first = a.place(user("one")).await.unwrap();
+        assert!(a.place(user("one")).await.is_err());
+        assert!(b.place(user("one")).await.is_ok());
+        assert!(a.place(user("two")).await.is_ok());
         drop(first);
-        assert!(places.place(one, &tool("a")).await.is_ok());
-        assert!(places.callers.in_use.lock().unwrap().is_empty());
+        assert!(a.place(user("one")).await.is_ok());
+        assert!(lock(&a.callers.in_use).is_empty());
     }
 
     #[tokio::test]
     async fn a_tool_cannot_take_the_pool_from_others() {
         let settings = ConcurrencySettings { per_caller_and_tool: 8, per_tool: None, wait_ms: 10 };
         let places = Concurrency::new(settings, 4);
-        let held = [
-            places.place(CallerKey::default(), &tool("greedy")).await.unwrap(),
-            places.place(CallerKey::default(), &tool("greedy")).await.unwrap(),
-        ];
-        assert!(places.place(CallerKey::default(), &tool("greedy")).await.is_err());
-        assert!(places.place(CallerKey::default(), &tool("other")).await.is_ok());
+        let (greedy, other) = (places.tool(), places.tool());
+        let held =
+            [greedy.place(CallerKey::default()).await.unwrap(), greedy.place(CallerKey::default()).await.unwrap()];
+        assert!(greedy.place(CallerKey::default()).await.is_err());
+        assert!(other.place(CallerKey::default()).await.is_ok());
         drop(held);
     }
 }

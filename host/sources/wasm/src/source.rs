@@ -26,10 +26,10 @@ impl WasmSource {
         requested: &LimitSet,
         effects_believed: bool,
         component: &Arc<GuestComponent>,
-        concurrency: &Arc<Concurrency>,
+        concurrency: &Concurrency,
     ) -> Self {
         let offer = |spec| Offered {
-            tool: Arc::new(WasmTool { spec, component: component.clone(), concurrency: concurrency.clone() }),
+            tool: Arc::new(WasmTool { spec, component: component.clone(), places: concurrency.tool() }),
             origin: origin.clone(),
             requested: requested.clone(),
             effects_believed,

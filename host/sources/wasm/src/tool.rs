@@ -13,14 +13,14 @@ use ringfence_core::tool::{Tool, ToolSpec};
 
 use crate::bindings::exports::ringfence::tool::guest::CallInfo;
 use crate::component::GuestComponent;
-use crate::concurrency::Concurrency;
+use crate::concurrency::ToolPlaces;
 use crate::state::GuestState;
 use crate::{convert, fault, instance};
 
 pub(crate) struct WasmTool {
     pub(crate) spec: ToolSpec,
     pub(crate) component: Arc<GuestComponent>,
-    pub(crate) concurrency: Arc<Concurrency>,
+    pub(crate) places: ToolPlaces,
 }
 
 #[async_trait]
@@ -33,7 +33,7 @@ impl Tool for WasmTool {
         let call = permit.call();
         let caller = call.context().caller.key();
         // Bound before the store, so freed after it: the pool's slot is free when the next one gets the place.
-        let _place = self.concurrency.place(caller, call.tool().id()).await?;
+        let _place = self.places.place(caller).await?;
         let loaded = self.component.loaded().await;
         let loaded = loaded.map_err(|error| ToolError::Unavailable { reason: error.to_string(), retry_after: None })?;
 
