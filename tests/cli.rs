@@ -71,8 +71,52 @@ fn a_wrong_configuration_names_the_key_and_the_remedy() {
     for command in ["tools", "config --check"] {
         home.run(command).fails(1, &["did you mean `fuel`", "ringfence config"]);
     }
-    home.file("home/config.toml", "[policy]\nallow = [\"weathr\"]\n");
-    home.run("tools").fails(1, &["`weathr` under `allow`", "group:NAME"]);
+    home.file("home/config.toml", "[rate]\nper_minute = 0\n");
+    home.run("config --check").fails(1, &["at least 1"]);
+}
+
+#[test]
+fn a_policy_that_cannot_be_read_closes_calls_and_nothing_else() {
+    let home = Home::new();
+    home.file("home/config.toml", "[policy]\ndeny = [\"mirror__run\"]\n");
+    for command in ["tools", "call echo {\"message\":\"x\"}", "config --check"] {
+        home.run(command).fails(3, &["`mirror__run` under `deny`", "group:NAME", "no call is allowed"]);
+    }
+    for command in ["list", "audit", "audit --verify", "trust list"] {
+        home.run(command).ok();
+    }
+    // Installing what the policy speaks of mends it.
+    crate::support::packages::install_unsigned(&home, "mirror");
+    home.run("config --check").ok();
+    home.args(&["call", "mirror__run", "{}"]).fails(3, &["`mirror__run`"]);
+    home.run("remove mirror").ok();
+    home.run("tools").fails(3, &["no call is allowed"]);
+}
+
+#[test]
+fn settings_for_what_is_not_there_are_told() {
+    let home = Home::new();
+    home.file("home/config.toml", "[tools.\"ecko\".limits]\nresult_bytes = 5\n");
+    let run = home.run("tools");
+    assert!(run.err.contains("[tools.\"ecko\"]"), "{run:?}");
+}
+
+#[test]
+fn rates_hold_across_processes() {
+    let home = Home::new();
+    home.file("home/config.toml", "[rate]\nper_minute = 1\n");
+    home.args(&["call", "echo", "{\"message\": \"x\"}"]).ok();
+    home.args(&["call", "echo", "{\"message\": \"x\"}"]).fails(3, &["at most 1 in a minute", "try again in"]);
+}
+
+#[test]
+fn trusting_a_key_for_more_names_keeps_those_that_it_has() {
+    let home = Home::new();
+    home.key("acme");
+    home.trust("acme", &["weather"]);
+    home.trust("acme", &["maps*"]);
+    assert_eq!(home.run("trust list --json").json()[0]["names"], json!(["weather", "maps*"]));
+    home.run("trust add nowhere.pub --publisher x --sign y").fails(1, &["nowhere.pub", "No such file"]);
 }
 
 #[test]

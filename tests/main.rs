@@ -12,6 +12,7 @@ mod author;
 mod cli;
 mod embed;
 mod limits;
+mod long;
 mod mcp;
 mod packages;
 mod pipeline;

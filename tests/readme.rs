@@ -62,7 +62,7 @@ fn every_command_runs_in_the_order_it_stands() {
 fn the_configuration_in_the_readme_can_be_used() {
     let home = Home::new();
     packages::install_unsigned(&home, "mirror");
-    let config = blocks("toml").join("\n").replace("weather__admin", "mirror__run").replace("weather", "mirror");
+    let config = blocks("toml").join("\n").replace("weather", "mirror");
     home.file("home/config.toml", config);
     home.run("config --check").ok();
     home.run("tools").ok();

@@ -112,7 +112,7 @@ pub enum CallError {
         tool: String,
     },
     /// The caller uses the tool too often.
-    #[error("too many calls of `{tool}`: at most {allowed} a {period}; try again in {} ms", .retry_after.as_millis())]
+    #[error("too many calls of `{tool}`: at most {allowed} in a {period} and {} at once; try again in {}", (.allowed / 4).max(1), wait(*.retry_after))]
     RateLimited {
         /// The tool.
         tool: String,
@@ -232,6 +232,14 @@ impl CallError {
             Self::Trapped { .. } => "report it to the tool's author".into(),
             _ => return None,
         })
+    }
+}
+
+/// A wait, rounded up to what a person would say.
+fn wait(time: Duration) -> String {
+    match time.as_millis().div_ceil(1000) {
+        seconds @ 0..120 => format!("{seconds} s"),
+        seconds => format!("{} min", seconds.div_ceil(60)),
     }
 }
 

@@ -30,6 +30,7 @@ pub struct Builder {
     native: Vec<Arc<dyn Tool>>,
     embedded: Vec<Embedded>,
     secrets: Vec<(String, Secret)>,
+    closed_on_policy_fault: bool,
 }
 
 struct Embedded {
@@ -90,7 +91,14 @@ impl BuildError {
 
 impl Builder {
     pub(crate) fn new(home: Home) -> Self {
-        Self { home, config: None, native: Vec::new(), embedded: Vec::new(), secrets: Vec::new() }
+        Self {
+            home,
+            config: None,
+            native: Vec::new(),
+            embedded: Vec::new(),
+            secrets: Vec::new(),
+            closed_on_policy_fault: false,
+        }
     }
 
     /// Uses `config` instead of the file in the home.
@@ -122,6 +130,14 @@ impl Builder {
         self
     }
 
+    /// Opens a host that allows no call when the policy cannot be read, instead of none at all: an operator has to be able
+    /// to list, install and remove what the policy speaks of.
+    #[must_use]
+    pub(crate) fn closed_on_policy_fault(mut self) -> Self {
+        self.closed_on_policy_fault = true;
+        self
+    }
+
     /// Opens the host. It owns the state folder until it is dropped.
     ///
     /// # Errors
@@ -146,10 +162,23 @@ impl Builder {
 
         let rate = RateGate::new(config.rate_rules()?, RateClock::system(), TABLE_SIZE);
         rate.restore(store.database()).map_err(BuildError::Rates)?;
-        let policy = Policy::load(&config.policy, &registry)?;
+        let policy = match Policy::load(&config.policy, &registry) {
+            Err(error) if self.closed_on_policy_fault => Policy::closed(error),
+            loaded => loaded?,
+        };
+        warn_of_unknown_names(&config, &registry);
         let scrubber = Arc::new(Scrubber::new(self.secrets)?);
         let pipeline = ToolHost { registry, policy, rate, approval: ApprovalGate, scrubber, audit: audit.clone() };
         Ok(Ringfence::start(pipeline, store, audit, packages))
+    }
+}
+
+/// Settings for a source or tool that is not there have no effect; a slip in the name would go unnoticed.
+fn warn_of_unknown_names(config: &Config, registry: &Registry) {
+    let known =
+        |name: &str| registry.all().iter().any(|tool| tool.wire_name() == name || tool.id().source.as_str() == name);
+    for name in config.tools.keys().filter(|name| !known(name)) {
+        tracing::warn!("[tools.\"{name}\"] in the configuration names no source and no tool that is there");
     }
 }
 

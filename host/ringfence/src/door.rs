@@ -102,7 +102,7 @@ impl Door {
     async fn become_owner(&self) -> Result<bool, DoorError> {
         let mut owned = self.owned.write().await;
         if owned.is_none() {
-            let host = match Ringfence::builder(self.home.clone()).open().await {
+            let host = match Ringfence::builder(self.home.clone()).closed_on_policy_fault().open().await {
                 Ok(host) => Arc::new(host),
                 Err(error) if error.is_busy() => return Ok(false),
                 Err(error) => return Err(error.into()),

@@ -93,6 +93,10 @@ impl Ringfence {
         events: mpsc::Sender<Event>,
         cancel: CancellationToken,
     ) -> Result<Reply, RequestError> {
+        if let (Request::Call { .. } | Request::Tools, Some(error)) = (&request, self.pipeline.policy.fault()) {
+            let message = format!("[policy] in the configuration: {error}. Until that is mended no call is allowed");
+            return Err(RequestError { kind: ErrorKind::Refused, code: "policy".into(), message });
+        }
         match request {
             Request::Call { tool, params, caller } => {
                 let context = CallContext { caller, depth: 0, cancel, progress: Some(Arc::new(Reports(events))) };

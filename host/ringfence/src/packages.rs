@@ -197,7 +197,7 @@ impl Packages {
     }
 
     fn stop(&self, source: &SourceName, reason: &str) {
-        tracing::warn!(%source, reason, "an installed package does not run");
+        tracing::info!(%source, reason, "an installed package does not run");
         self.lock().insert(source.clone(), reason.to_owned());
     }
 

@@ -12,7 +12,7 @@ impl RateLedger for Database {
     fn load(&self) -> io::Result<Vec<SavedBucket>> {
         self.read(|connection| {
             connection
-                .prepare_cached("SELECT caller, source, tool, empty_at FROM rate_bucket")?
+                .prepare_cached("SELECT caller, source, tool, minute_empty_at, hour_empty_at FROM rate_bucket")?
                 .query_map([], from_row)?
                 .collect()
         })
@@ -24,11 +24,11 @@ impl RateLedger for Database {
             buckets.iter().map(|bucket| serde_json::to_string(&bucket.caller)).collect::<Result<_, _>>()?;
         self.write(|transaction| {
             transaction.execute("DELETE FROM rate_bucket", [])?;
-            let mut insert = transaction
-                .prepare_cached("INSERT INTO rate_bucket (caller, source, tool, empty_at) VALUES (?1,?2,?3,?4)")?;
+            let mut insert = transaction.prepare_cached("INSERT INTO rate_bucket VALUES (?1, ?2, ?3, ?4, ?5)")?;
             for (bucket, caller) in buckets.iter().zip(callers) {
                 let ToolId { source, name } = &bucket.tool;
-                insert.execute(params![caller, source.as_str(), name.as_str(), bucket.empty_at.cast_signed()])?;
+                let (minute, hour) = (bucket.minute_empty_at.cast_signed(), bucket.hour_empty_at.cast_signed());
+                insert.execute(params![caller, source.as_str(), name.as_str(), minute, hour])?;
             }
             Ok(())
         })
@@ -40,7 +40,8 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<SavedBucket> {
     Ok(SavedBucket {
         caller: parsed(row, 0, |text| serde_json::from_str(&text))?,
         tool: ToolId { source: parsed(row, 1, TryInto::try_into)?, name: parsed(row, 2, TryInto::try_into)? },
-        empty_at: row.get::<_, i64>(3)?.cast_unsigned(),
+        minute_empty_at: row.get::<_, i64>(3)?.cast_unsigned(),
+        hour_empty_at: row.get::<_, i64>(4)?.cast_unsigned(),
     })
 }
 
@@ -57,7 +58,8 @@ mod tests {
         let bucket = |user: &str, empty_at| SavedBucket {
             caller: CallerKey { user: Some(user.into()), ..CallerKey::default() },
             tool: ToolId::new("calc", "evaluate").unwrap(),
-            empty_at,
+            minute_empty_at: empty_at / 2,
+            hour_empty_at: empty_at,
         };
         database.save(&[bucket("ann", 1), bucket("bob", u64::MAX)]).unwrap();
         database.save(&[bucket("bob", u64::MAX)]).unwrap();

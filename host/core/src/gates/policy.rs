@@ -30,6 +30,8 @@ pub struct PolicyRules {
 pub struct Policy {
     allow: Option<Vec<Selector>>,
     deny: Vec<Selector>,
+    /// Why the rules could not be read. Nothing is allowed then.
+    closed: Option<PolicyError>,
 }
 
 /// What an entry of a list selects.
@@ -46,7 +48,7 @@ enum Selector {
 }
 
 /// Why the rules cannot be used.
-#[derive(Debug, Error, PartialEq, Eq)]
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum PolicyError {
     /// An entry means nothing, so whoever wrote it meant something else.
     #[error(
@@ -69,7 +71,17 @@ impl Policy {
     /// [`PolicyError::Unknown`] for an entry that names neither a tool nor a group.
     pub fn load(rules: &PolicyRules, registry: &Registry) -> Result<Self, PolicyError> {
         let allow = rules.allow.as_ref().map(|list| selectors(list, "allow", registry)).transpose()?;
-        Ok(Self { allow, deny: selectors(&rules.deny, "deny", registry)? })
+        Ok(Self { allow, deny: selectors(&rules.deny, "deny", registry)?, closed: None })
+    }
+
+    /// A policy that allows nothing, because its rules cannot be read.
+    pub fn closed(error: PolicyError) -> Self {
+        Self { allow: None, deny: Vec::new(), closed: Some(error) }
+    }
+
+    /// Why nothing is allowed, where the rules could not be read.
+    pub fn fault(&self) -> Option<&PolicyError> {
+        self.closed.as_ref()
     }
 
     /// Whether the tool may be used at all. What may not is neither listed nor suggested.
@@ -90,6 +102,9 @@ impl Policy {
     }
 
     fn refusal(&self, tool: &Registered) -> Option<String> {
+        if let Some(error) = &self.closed {
+            return Some(format!("no rule, because they cannot be read ({error}),"));
+        }
         if let Some(entry) = self.deny.iter().find(|selector| selector.selects(tool)) {
             return Some(format!("the entry `{entry}` of `deny`"));
         }

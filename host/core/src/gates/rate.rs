@@ -52,18 +52,20 @@ pub struct RateRules {
     pub by_name: BTreeMap<String, RateRule>,
 }
 
-/// The fill of an hour bucket, for keeping over a restart.
+/// The fill of a caller's buckets for one tool, for keeping over a restart.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedBucket {
     /// Whose.
     pub caller: CallerKey,
     /// For which tool.
     pub tool: ToolId,
-    /// When the bucket will be empty again, in nanoseconds since the Unix epoch.
-    pub empty_at: u64,
+    /// When the bucket of the minute will be empty again, in nanoseconds since the Unix epoch.
+    pub minute_empty_at: u64,
+    /// When that of the hour will be.
+    pub hour_empty_at: u64,
 }
 
-/// Keeps the hour buckets over a restart.
+/// Keeps the buckets over a restart.
 pub trait RateLedger: Send + Sync {
     /// What was saved last.
     ///
@@ -119,8 +121,8 @@ struct Table {
     searched: Option<Nanos>,
     /// Whether a call was taken since the last save.
     changed: bool,
-    /// Hour buckets of the last run, each until its caller comes back.
-    saved: HashMap<(CallerKey, ToolId), u64>,
+    /// When the buckets of the last run are empty again (minute, hour), each until its caller comes back.
+    saved: HashMap<(CallerKey, ToolId), (u64, u64)>,
 }
 
 struct Buckets {
@@ -159,17 +161,18 @@ impl RateGate {
         Self { rules, clock, table: Mutex::default(), capacity }
     }
 
-    /// Takes up the hour buckets of the last run.
+    /// Takes up the buckets of the last run.
     ///
     /// # Errors
     /// When the ledger cannot be read.
     pub fn restore(&self, ledger: &dyn RateLedger) -> std::io::Result<()> {
         let saved = ledger.load()?;
-        self.lock().saved = saved.into_iter().map(|b| ((b.caller, b.tool), b.empty_at)).collect();
+        self.lock().saved =
+            saved.into_iter().map(|b| ((b.caller, b.tool), (b.minute_empty_at, b.hour_empty_at))).collect();
         Ok(())
     }
 
-    /// Hands the hour buckets that are not empty to `ledger`, where a call was taken since the last time.
+    /// Hands the buckets that are not empty to `ledger`, where a call was taken since the last time.
     ///
     /// # Errors
     /// When the ledger cannot be written.
@@ -179,7 +182,7 @@ impl RateGate {
             if !std::mem::take(&mut table.changed) {
                 return Ok(());
             }
-            table.hour_buckets(self.clock.now())
+            table.filled(self.clock.now())
         };
         ledger.save(&buckets)
     }
@@ -252,10 +255,10 @@ impl Table {
             if self.size >= capacity {
                 return None;
             }
-            let hour_empty_at = self.saved.remove(&(caller.clone(), tool.clone())).unwrap_or(0);
+            let (minute, hour) = self.saved.remove(&(caller.clone(), tool.clone())).unwrap_or((0, 0));
             let buckets = Buckets {
-                minute: Bucket::new(limit.per_minute, MINUTE, clock, 0),
-                hour: Bucket::new(limit.per_hour, HOUR, clock, hour_empty_at),
+                minute: Bucket::new(limit.per_minute, MINUTE, clock, minute),
+                hour: Bucket::new(limit.per_hour, HOUR, clock, hour),
             };
             self.callers.entry(caller.clone()).or_default().insert(tool.clone(), buckets);
             self.size += 1;
@@ -276,14 +279,21 @@ impl Table {
         self.size = self.callers.values().map(HashMap::len).sum();
     }
 
-    fn hour_buckets(&self, now: Nanos) -> Vec<SavedBucket> {
+    fn filled(&self, now: Nanos) -> Vec<SavedBucket> {
         let live = self.callers.iter().flat_map(|(caller, tools)| {
-            tools.iter().map(move |(tool, buckets)| (caller, tool, buckets.hour.empty_at().as_u64()))
+            tools
+                .iter()
+                .map(move |(tool, b)| (caller, tool, (b.minute.empty_at().as_u64(), b.hour.empty_at().as_u64())))
         });
         let kept = self.saved.iter().map(|((caller, tool), empty_at)| (caller, tool, *empty_at));
         live.chain(kept)
-            .filter(|(_, _, empty_at)| *empty_at > now.as_u64())
-            .map(|(caller, tool, empty_at)| SavedBucket { caller: caller.clone(), tool: tool.clone(), empty_at })
+            .filter(|(_, _, (minute, hour))| *minute.max(hour) > now.as_u64())
+            .map(|(caller, tool, (minute_empty_at, hour_empty_at))| SavedBucket {
+                caller: caller.clone(),
+                tool: tool.clone(),
+                minute_empty_at,
+                hour_empty_at,
+            })
             .collect()
     }
 }

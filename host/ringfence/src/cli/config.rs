@@ -5,6 +5,7 @@ use serde_json::json;
 
 use super::session::Session;
 use crate::config::{Config, DEFAULTS};
+use crate::request::Request;
 
 /// Print every key of the configuration with its default, or where it and the state live.
 #[derive(Args)]
@@ -18,7 +19,7 @@ pub(super) struct ConfigCommand {
 }
 
 impl ConfigCommand {
-    pub(super) fn run(self, session: &Session) -> anyhow::Result<()> {
+    pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
         let home = session.home()?;
         if self.path {
             let places = json!({"config": home.config, "state": home.state});
@@ -27,6 +28,8 @@ impl ConfigCommand {
         }
         if self.check {
             Config::load(&home.config)?;
+            // The policy is checked against the tools that there are.
+            session.ask(Request::Tools).await?;
             return session.answer(&json!({"ok": true}), |_| format!("{} can be used.", home.config.display()));
         }
         session.answer(&json!({"defaults": DEFAULTS}), |_| DEFAULTS.to_owned())

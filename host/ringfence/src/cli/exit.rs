@@ -65,7 +65,8 @@ fn describe(error: &anyhow::Error) -> (u8, String, String) {
     if let Some(error) = error.downcast_ref::<UsageError>() {
         return (USAGE, "usage".into(), error.0.clone());
     }
-    (FAILED, "failed".into(), format!("{error:#}"))
+    // Our errors tell their causes themselves.
+    (FAILED, "failed".into(), error.to_string())
 }
 
 fn of_call(error: &CallError) -> u8 {

@@ -65,6 +65,11 @@ pub(super) fn text(report: &InstallReport) -> String {
     ];
     let asks = package.requested.iter().map(|(kind, value)| format!("{} {value}", kind.key())).collect::<Vec<_>>();
     lines.push(format!("  asks for {}", if asks.is_empty() { "nothing".into() } else { asks.join(", ") }));
+    if !package.effects_accepted {
+        lines.push(
+            "  note     what its tools say of their effects is not believed; --accept-effects believes it".into(),
+        );
+    }
     lines.extend(report.narrowed.iter().map(|text| format!("  note     {text}")));
     lines.extend(report.warnings.iter().map(|text| format!("  warning  {text}")));
     if let Some(tool) = package.tools.first() {

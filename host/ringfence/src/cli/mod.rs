@@ -66,7 +66,7 @@ enum Command {
     Trust(trust::Trust),
     /// Read or verify the record of all calls.
     Audit(audit::Audit),
-    /// Print the configuration that is in force, or where it lives.
+    /// Print every key of the configuration with its default, check yours, or say where it lives.
     Config(config::ConfigCommand),
 
     /// Begin a tool.
@@ -114,7 +114,7 @@ async fn dispatch(command: Command, session: &Session) -> anyhow::Result<()> {
         Command::Remove(command) => command.run(session).await,
         Command::Trust(command) => command.run(session).await,
         Command::Audit(command) => command.run(session).await,
-        Command::Config(command) => command.run(session),
+        Command::Config(command) => command.run(session).await,
         Command::New(command) => command.run(session),
         Command::Build(command) => command.run(session).await,
         Command::Test(command) => command.run(session).await,
@@ -129,7 +129,7 @@ async fn dispatch(command: Command, session: &Session) -> anyhow::Result<()> {
 /// The log goes to standard error; standard output belongs to answers and to protocols.
 fn init_log() {
     use std::io::IsTerminal as _;
-    let filter = crate::config::log_filter().unwrap_or_else(|| "warn,guest=info".into());
+    let filter = crate::config::log_filter().unwrap_or_else(|| "warn,guest=info,rmcp=error".into());
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
         .with_writer(std::io::stderr)

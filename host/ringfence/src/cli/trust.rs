@@ -16,7 +16,7 @@ pub(super) struct Trust {
 
 #[derive(Subcommand)]
 enum TrustCommand {
-    /// Trust a publisher's key for some source names.
+    /// Trust a publisher's key for some source names, in addition to those that it has.
     Add {
         /// The public key: a .pub file, or its base64 line.
         key: String,
@@ -29,7 +29,7 @@ enum TrustCommand {
     },
     /// List the keys.
     List,
-    /// Trust a key no longer. Tools that it signed stop at once.
+    /// Trust a key never again: what it signed stops at once, and the key cannot be added once more.
     Revoke {
         /// Its id, as `trust list` shows it.
         key_id: String,
@@ -67,7 +67,8 @@ impl Trust {
 /// The argument is a file's name, or the key itself.
 fn key_text(key: String) -> anyhow::Result<String> {
     let path = std::path::Path::new(&key);
-    if path.is_file() { Ok(fs_err::read_to_string(path)?) } else { Ok(key) }
+    let is_key = key.starts_with("RW") && !path.is_file();
+    if is_key { Ok(key) } else { Ok(fs_err::read_to_string(path)?) }
 }
 
 fn added(keys: &[KeyEntry]) -> String {

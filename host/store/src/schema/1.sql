@@ -41,6 +41,7 @@ CREATE TABLE rate_bucket (
     caller   TEXT NOT NULL,
     source   TEXT NOT NULL,
     tool     TEXT NOT NULL,
-    empty_at INTEGER NOT NULL,
+    minute_empty_at INTEGER NOT NULL,
+    hour_empty_at INTEGER NOT NULL,
     PRIMARY KEY (caller, source, tool)
 ) STRICT, WITHOUT ROWID;
