@@ -102,7 +102,7 @@ impl AuditTrail {
     /// # Errors
     /// [`CallError::Unavailable`] when it cannot be recorded.
     pub async fn open(log: &Arc<dyn AuditLog>, call: &ToolCall) -> Result<Self, CallError> {
-        let trail = Self { log: log.clone(), call: call.id.clone(), opened: Instant::now(), closed: false };
+        let mut trail = Self { log: log.clone(), call: call.id.clone(), opened: Instant::now(), closed: true };
         let arguments = log.digest(call.arguments.text());
         let event = AuditEvent::Opened {
             call: &call.id,
@@ -111,7 +111,9 @@ impl AuditTrail {
             arguments: &arguments,
         };
         let written = trail.record(&event).await;
-        written.map(|()| trail).map_err(|error| unavailable(&call.tool, &error, "it did not run"))
+        written.map_err(|error| unavailable(&call.tool, &error, "it did not run"))?;
+        trail.closed = false; // from here on, whoever drops it abandons a call that is on record
+        Ok(trail)
     }
 
     /// Records that the tool runs next.

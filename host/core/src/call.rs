@@ -10,6 +10,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::caller::Caller;
+use crate::finish::scrub::Scrubber;
 use crate::registry::Registered;
 
 /// The name of one call, unique across restarts. Log, audit and guest show the same.
@@ -99,9 +100,22 @@ pub struct CallContext {
     pub cancel: CancellationToken,
     /// Where progress goes; `None` when nobody listens.
     pub progress: Option<Arc<dyn ProgressSink>>,
+    /// What cleans what a tool says beside its result; set by the pipeline.
+    pub(crate) scrubber: Option<Arc<Scrubber>>,
 }
 
 impl CallContext {
+    /// What cleans what a tool says beside its result, its log above all.
+    pub fn scrubber(&self) -> Option<Arc<Scrubber>> {
+        self.scrubber.clone()
+    }
+
+    /// This context, with a way to end the call and somebody who listens to its progress.
+    #[must_use]
+    pub fn attended(self, cancel: CancellationToken, progress: Arc<dyn ProgressSink>) -> Self {
+        Self { cancel, progress: Some(progress), ..self }
+    }
+
     /// The context of a call by `caller`, at the top, with nobody listening.
     pub fn of(caller: Caller) -> Self {
         Self { caller, ..Self::default() }

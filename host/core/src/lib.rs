@@ -20,6 +20,7 @@ pub mod permit;
 pub mod pipeline;
 pub mod registry;
 pub mod schema_rules;
+mod schema_work;
 pub mod secret;
 pub mod source;
 pub mod tool;

@@ -33,7 +33,7 @@ pub enum LimitKind {
     Resources,
     /// Bytes that cross from guest to host in any one host call or result, as the runtime counts them.
     HostCall,
-    /// Bytes of randomness in one request.
+    /// Bytes of randomness, over all requests. Does not count the seed of hash maps.
     Random,
     /// Log records.
     LogRecords,
@@ -69,7 +69,7 @@ const FACTS: [Facts; 13] = [
     facts(LimitKind::Handles, "handles", "handles", "number of handles", "handles", 1000),
     facts(LimitKind::Resources, "resources", "resources", "number of host resources", "resources", 1000),
     facts(LimitKind::HostCall, "host_call_bytes", "host_call", "data in one host call", "bytes", 32 * MIB),
-    facts(LimitKind::Random, "random_bytes", "random", "randomness in one request", "bytes", 64 << 10),
+    facts(LimitKind::Random, "random_bytes", "random", "randomness", "bytes", 64 << 10),
     facts(LimitKind::LogRecords, "log_records", "log_records", "number of log records", "records", 1000),
     facts(LimitKind::LogBytes, "log_bytes", "log", "log", "bytes", MIB),
     facts(LimitKind::Result, "result_bytes", "result", "result", "bytes", 8 * MIB),

@@ -21,7 +21,7 @@ use crate::gates::policy::Policy;
 use crate::gates::rate::RateGate;
 use crate::gates::schema;
 use crate::limit::LimitKind;
-use crate::name::nearest;
+use crate::name::{MAX_TOOL_NAME, nearest};
 use crate::output::{RawOutput, ToolOutput};
 use crate::permit::Permit;
 use crate::registry::{Registered, Registry};
@@ -48,6 +48,8 @@ impl ToolHost {
     /// # Errors
     /// Every end of a call but success; see [`CallError`].
     pub async fn call(&self, mut call: ToolCall) -> Result<ToolOutput, CallError> {
+        shorten(&mut call.tool);
+        call.context.scrubber = Some(self.scrubber.clone());
         call.context.progress = call.context.progress.map(|sink| self.clean(sink));
         let trail = AuditTrail::open(&self.audit, &call).await?; // cannot record, cannot run
         let result = self.run(call, &trail).await;
@@ -91,6 +93,14 @@ impl ToolHost {
             Ok(raw) => Ok(structured::keep_valid(self.scrubber.output(raw, started.elapsed()), &tool)),
             Err(error) => Err(self.scrubber.error(tool.wire_name(), error)),
         }
+    }
+}
+
+/// No tool has a longer name; what a caller makes up is kept out of errors and audit beyond that.
+fn shorten(name: &mut String) {
+    if name.len() > MAX_TOOL_NAME {
+        name.truncate(name.floor_char_boundary(MAX_TOOL_NAME));
+        name.push('…');
     }
 }
 

@@ -13,6 +13,7 @@ use crate::gates::policy::OperatorLimits;
 use crate::limit::Limits;
 use crate::name::{NameError, SourceName, ToolId, is_reserved};
 use crate::schema_rules::{self, SchemaProblem};
+use crate::schema_work;
 use crate::source::{Offered, ToolSource};
 use crate::tool::{Effects, Origin, RateLimit, Tool, ToolSpec};
 
@@ -29,8 +30,30 @@ pub struct Registered {
 
 /// The compiled schemas of a tool. Compiled at the first call, because a host may hold a thousand tools and use three.
 pub(crate) struct Validators {
-    pub(crate) parameters: Validator,
-    pub(crate) output: Option<Validator>,
+    pub(crate) parameters: Checker,
+    pub(crate) output: Option<Checker>,
+}
+
+/// A compiled schema that refuses values which would take too much work to check.
+pub(crate) struct Checker {
+    validator: Validator,
+    /// The schema itself, where it refers to parts of itself.
+    referring: Option<Value>,
+}
+
+impl Checker {
+    fn compile(schema: &Value) -> Result<Self, String> {
+        let referring = schema_work::has_references(schema).then(|| schema.clone());
+        Ok(Self { validator: schema_rules::compile(schema)?, referring })
+    }
+
+    /// What is wrong with `value`, each problem with its place, at most ten; nothing when it agrees with the schema.
+    pub(crate) fn problems(&self, value: &Value) -> Vec<String> {
+        if self.referring.as_ref().is_some_and(|schema| !schema_work::is_bounded(schema, value)) {
+            return vec!["checking it against the schema would take too long".into()];
+        }
+        if self.validator.is_valid(value) { Vec::new() } else { problems(&self.validator, value) }
+    }
 }
 
 /// The tools of all sources.
@@ -152,8 +175,8 @@ impl Registered {
 
 impl Validators {
     fn compile(spec: &ToolSpec) -> Result<Self, String> {
-        let output = spec.output_schema.as_ref().map(schema_rules::compile).transpose()?;
-        Ok(Self { parameters: schema_rules::compile(&spec.parameters)?, output })
+        let output = spec.output_schema.as_ref().map(Checker::compile).transpose()?;
+        Ok(Self { parameters: Checker::compile(&spec.parameters)?, output })
     }
 }
 
@@ -269,8 +292,7 @@ impl Registry {
     }
 }
 
-/// Whether `value` agrees with a compiled schema; else what is wrong, each problem with its place, at most ten.
-pub(crate) fn problems(validator: &Validator, value: &Value) -> Vec<String> {
+fn problems(validator: &Validator, value: &Value) -> Vec<String> {
     const MOST: usize = 10;
     const LONGEST: usize = 300;
     validator

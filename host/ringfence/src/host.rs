@@ -99,7 +99,7 @@ impl Ringfence {
         }
         match request {
             Request::Call { tool, params, caller } => {
-                let context = CallContext { caller, depth: 0, cancel, progress: Some(Arc::new(Reports(events))) };
+                let context = CallContext::of(caller).attended(cancel, Arc::new(Reports(events)));
                 let call = ToolCall::new(self.full_name(tool), params, context);
                 Ok(Reply::Called(self.pipeline.call(call).await))
             }

@@ -8,9 +8,12 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{
+    AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader, Lines,
+};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -21,6 +24,9 @@ use crate::request::{EVENT_QUEUE, Event, Reply, Request, RequestError};
 
 /// The longest request, in bytes: the largest parameters that a tool takes by default, escaped, and room.
 const MAX_REQUEST: u64 = 64 << 20;
+
+/// How long one end waits for the other to read or write a line that is due.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A line from the owner.
 #[expect(clippy::large_enum_variant, reason = "one lives at a time")]
@@ -97,29 +103,58 @@ async fn serve(stream: UnixStream, host: &Arc<Ringfence>, stop: &CancellationTok
     let (read, mut write) = stream.into_split();
     let mut read = BufReader::new(read);
     let mut line = String::new();
-    (&mut read).take(MAX_REQUEST).read_line(&mut line).await?;
+    let mut limited = (&mut read).take(MAX_REQUEST);
+    tokio::select! {
+        // Who has not asked anything has nothing to wait for.
+        () = stop.cancelled() => return Ok(()),
+        read = within(limited.read_line(&mut line)) => read?,
+    };
     let request: Request = serde_json::from_str(&line)?;
-    send(&mut write, &Line::Taken).await?;
+    within(send(&mut write, &Line::Taken)).await?;
 
     let (events, mut incoming) = mpsc::channel(EVENT_QUEUE);
     let watching = matches!(request, Request::Watch);
     let cancel = CancellationToken::new();
     let answer = host.answer(request, events, cancel.clone());
-    tokio::pin!(answer);
-    let mut gone = [0u8; 1];
-    loop {
-        tokio::select! {
-            biased;
-            Some(event) = incoming.recv() => send(&mut write, &Line::Event(event)).await?,
-            end = &mut answer => return send(&mut write, &Line::End(end)).await,
-            // The asker sends nothing more, so whatever comes is its end.
-            _ = read.read(&mut gone), if !cancel.is_cancelled() => cancel.cancel(),
-            () = stop.cancelled(), if watching => return Ok(()),
+    let (lines, outgoing) = mpsc::channel(EVENT_QUEUE);
+    // Written beside the work: an asker who does not read must not hold up a deadline.
+    let writing = async {
+        let written = write_lines(write, outgoing).await;
+        cancel.cancel();
+        written
+    };
+    let working = async {
+        let lines = lines; // gone when the work is, which ends the writing
+        tokio::pin!(answer);
+        let mut gone = [0u8; 1];
+        loop {
+            tokio::select! {
+                biased;
+                Some(event) = incoming.recv() => drop(lines.try_send(Line::Event(event))),
+                end = &mut answer => return drop(lines.send(Line::End(end)).await),
+                // The asker sends nothing more, so whatever comes is its end.
+                _ = read.read(&mut gone), if !cancel.is_cancelled() => cancel.cancel(),
+                () = stop.cancelled(), if watching => return,
+            }
         }
-    }
+    };
+    let ((), written) = tokio::join!(working, writing);
+    written
 }
 
-async fn send(write: &mut (impl tokio::io::AsyncWrite + Unpin), line: &Line) -> io::Result<()> {
+async fn write_lines(mut write: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<Line>) -> io::Result<()> {
+    while let Some(line) = lines.recv().await {
+        within(send(&mut write, &line)).await?;
+    }
+    Ok(())
+}
+
+/// Bounds what the other end of a connection has to do.
+async fn within<T>(action: impl Future<Output = io::Result<T>>) -> io::Result<T> {
+    tokio::time::timeout(PATIENCE, action).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+}
+
+async fn send(write: &mut (impl AsyncWrite + Unpin), line: &Line) -> io::Result<()> {
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');
     write.write_all(&text).await
@@ -144,14 +179,14 @@ pub(crate) async fn ask(
     let (read, mut write) = stream.map_err(AskError::NotTaken)?.into_split();
     let mut text = serde_json::to_vec(request).map_err(|error| AskError::NotTaken(error.into()))?;
     text.push(b'\n');
-    write.write_all(&text).await.map_err(AskError::NotTaken)?;
+    within(write.write_all(&text)).await.map_err(AskError::NotTaken)?;
 
     let mut lines = BufReader::new(read).lines();
     let (mut taken, mut cancelled) = (false, false);
     let ended = |taken, error| if taken { AskError::Lost(error) } else { AskError::NotTaken(error) };
     loop {
         let next = tokio::select! {
-            next = lines.next_line() => next,
+            next = next_line(&mut lines, taken) => next,
             // Shutting our half down is how the owner learns of it; the answer still comes.
             () = cancel.cancelled(), if !cancelled => {
                 cancelled = true;
@@ -170,6 +205,11 @@ pub(crate) async fn ask(
             Line::End(end) => return Ok(end),
         }
     }
+}
+
+/// The next line of the owner. One that is stopped takes nothing: the request dies with the connection then.
+async fn next_line(lines: &mut Lines<impl AsyncBufRead + Unpin>, taken: bool) -> io::Result<Option<String>> {
+    if taken { lines.next_line().await } else { within(lines.next_line()).await }
 }
 
 /// Calls `act` with a path of the socket that is short enough for a socket address, whose paths end at 108 bytes.

@@ -25,15 +25,22 @@ fn size(raw: &RawOutput) -> u64 {
 }
 
 fn content_size(content: &Content) -> u64 {
-    match content {
-        Content::Text { text } => text.len() as u64,
-        Content::Json { value } => json_size(value),
-        Content::Image(media) | Content::Audio(media) => media.data.len() as u64,
-        Content::Resource(resource) => match &resource.body {
-            Body::Text(text) => text.len() as u64,
-            Body::Blob(bytes) => bytes.len() as u64,
-        },
-    }
+    /// What a piece takes beside its bytes, so that a million empty ones are not free.
+    const PIECE: u64 = 32;
+    PIECE
+        + match content {
+            Content::Text { text } => text.len() as u64,
+            Content::Json { value } => json_size(value),
+            Content::Image(media) | Content::Audio(media) => (media.data.len() + media.media_type.len()) as u64,
+            Content::Resource(resource) => {
+                let names = resource.uri.len() + resource.media_type.as_ref().map_or(0, String::len);
+                let body = match &resource.body {
+                    Body::Text(text) => text.len(),
+                    Body::Blob(bytes) => bytes.len(),
+                };
+                (names + body) as u64
+            }
+        }
 }
 
 /// About the length of the value's text, without writing it.
@@ -56,12 +63,12 @@ mod tests {
 
     #[test]
     fn every_part_counts() {
-        let limits = Limits::effective(&LimitSet::default(), &LimitSet::default().with(LimitKind::Result, 10));
+        let limits = Limits::effective(&LimitSet::default(), &LimitSet::default().with(LimitKind::Result, 42));
         assert!(check(RawOutput::text("0123456789"), &limits).is_ok());
         let over = [
             RawOutput::text("0123456789a"),
-            RawOutput { structured: Some(json!({"a": "0123456789"})), ..RawOutput::default() },
-            RawOutput { raw: Some("0123456789a".into()), ..RawOutput::default() },
+            RawOutput { structured: Some(json!({"a": "0123456789".repeat(5)})), ..RawOutput::default() },
+            RawOutput { raw: Some("0123456789".repeat(5)), ..RawOutput::default() },
             RawOutput { user_content: Some(vec![Content::text("0123456789a")]), ..RawOutput::default() },
         ];
         for raw in over {

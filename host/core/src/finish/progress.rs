@@ -20,8 +20,10 @@ impl ProgressSink for CleanProgress {
             return; // JSON has no such numbers
         }
         progress.message = progress.message.map(|message| {
-            let kept = &message[..message.floor_char_boundary(MAX_MESSAGE)];
-            self.scrubber.text(kept).into_owned()
+            // Scrubbed before it is cut: half a secret would not be recognised. What is far behind the cut is not looked at.
+            let near = &message[..message.floor_char_boundary(64 * MAX_MESSAGE)];
+            let clean = self.scrubber.text(near);
+            clean[..clean.floor_char_boundary(MAX_MESSAGE)].to_owned()
         });
         self.sink.report(progress);
     }

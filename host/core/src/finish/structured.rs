@@ -3,7 +3,7 @@
 use crate::error::{Failure, FailureKind, ToolError};
 use crate::finish::scrub::Scrubbed;
 use crate::output::{Content, RawOutput, ToolOutput};
-use crate::registry::{Registered, problems};
+use crate::registry::Registered;
 
 /// Hands `raw` on when its structured result agrees with the tool's output schema.
 ///
@@ -14,10 +14,12 @@ pub(crate) fn check(raw: RawOutput, tool: &Registered) -> Result<RawOutput, Tool
         return Ok(raw);
     };
     let problems = match &raw.structured {
-        Some(value) if validator.is_valid(value) => return Ok(raw),
-        Some(value) => problems(validator, value).join("; "),
+        Some(value) => validator.problems(value).join("; "),
         None => "the tool promises a structured result and gave none".into(),
     };
+    if problems.is_empty() {
+        return Ok(raw);
+    }
     Err(ToolError::Failed(Failure {
         kind: FailureKind::Failed,
         code: "invalid_output".into(),
@@ -34,7 +36,7 @@ pub(crate) fn keep_valid(scrubbed: Scrubbed, tool: &Registered) -> ToolOutput {
     }
     let validator = tool.validators().ok().and_then(|validators| validators.output.as_ref());
     if let (Some(validator), Some(value)) = (validator, &output.structured)
-        && !validator.is_valid(value)
+        && !validator.problems(value).is_empty()
     {
         output.structured = None;
         output.content.push(Content::text("(The structured result held a secret and was left out.)"));

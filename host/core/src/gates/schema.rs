@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::call::{CheckedCall, ToolCall};
 use crate::error::CallError;
 use crate::limit::LimitKind;
-use crate::registry::{Registered, problems};
+use crate::registry::Registered;
 
 /// Turns what a door received into a call with valid parameters.
 ///
@@ -25,8 +25,8 @@ pub fn check(tool: Arc<Registered>, call: ToolCall) -> Result<CheckedCall, CallE
             return Err(CallError::Unavailable { tool: tool.wire_name().to_owned(), reason, retry_after: None });
         }
     };
-    if !validator.is_valid(call.arguments.value()) {
-        let problems = problems(validator, call.arguments.value());
+    let problems = validator.problems(call.arguments.value());
+    if !problems.is_empty() {
         return Err(CallError::InvalidParams { tool: tool.wire_name().to_owned(), problems });
     }
     Ok(CheckedCall { id: call.id, tool, arguments: call.arguments, context: call.context })

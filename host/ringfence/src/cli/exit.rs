@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use ringfence_core::error::CallError;
 use serde_json::json;
 
-use super::session::Session;
+use super::session::{Session, printable};
 use crate::request::{ErrorKind, RequestError};
 
 /// It was tried and did not work.
@@ -45,7 +45,7 @@ pub(super) fn end(session: &Session, result: anyhow::Result<()>) -> ExitCode {
         let document = json!({"error": {"code": code, "message": text}});
         anstream::println!("{document:#}");
     } else {
-        anstream::eprintln!("{}error:{} {text}", session.paint("\x1b[1;31m"), session.paint("\x1b[0m"));
+        anstream::eprintln!("{}error:{} {}", session.paint("\x1b[1;31m"), session.paint("\x1b[0m"), printable(&text));
     }
     ExitCode::from(exit)
 }

@@ -1,5 +1,6 @@
 //! What all commands share: how to answer, and the door to the host.
 
+use std::borrow::Cow;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -64,7 +65,9 @@ impl Session {
         let text = if self.json { serde_json::to_string_pretty(value)? } else { text(value) };
         let mut out = anstream::stdout().lock();
         if !text.is_empty() {
-            writeln!(out, "{}", text.trim_end_matches('\n'))?;
+            let text = text.trim_end_matches('\n');
+            let shown = if std::io::stdout().is_terminal() { printable(text) } else { text.into() };
+            writeln!(out, "{shown}")?;
         }
         out.flush()?;
         Ok(())
@@ -86,6 +89,15 @@ impl Session {
     pub(super) fn paint(&self, code: &'static str) -> &'static str {
         if std::io::stderr().is_terminal() { code } else { "" }
     }
+}
+
+/// A text without control characters but line breaks and tabs: a tool's words must not steer the terminal.
+pub(super) fn printable(text: &str) -> Cow<'_, str> {
+    let steers = |c: char| c.is_control() && c != '\n' && c != '\t';
+    if !text.contains(steers) {
+        return text.into();
+    }
+    text.chars().map(|c| if steers(c) { c.escape_default().to_string() } else { c.into() }).collect::<String>().into()
 }
 
 async fn show_events(mut incoming: mpsc::Receiver<Event>, spinner: &ProgressBar) {

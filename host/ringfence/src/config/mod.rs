@@ -140,6 +140,11 @@ impl Config {
         for (name, tool) in &self.tools {
             tool.rate.rule(&format!("tools.\"{name}\".rate"))?;
         }
+        let places = &self.concurrency;
+        if places.per_caller_and_tool == 0 || places.per_tool == Some(0) || self.engine.instances == Some(0) {
+            let problem = "0 would let no call run; a number of places is at least 1";
+            return Err(ConfigError::Value { section: "concurrency".into(), problem: problem.into() });
+        }
         let fuel = self.limits.get(LimitKind::Fuel).is_some()
             || self.tools.values().any(|tool| tool.limits.get(LimitKind::Fuel).is_some());
         if fuel && self.engine.metering == Metering::Epoch {

@@ -112,17 +112,21 @@ fn size(output: &guest::Output) -> u64 {
 }
 
 fn content_size(content: &guest::Content) -> usize {
-    match content {
-        guest::Content::Text(text) | guest::Content::Json(text) => text.len(),
-        guest::Content::Image(media) | guest::Content::Audio(media) => media.data.len() + media.media_type.len(),
-        guest::Content::Resource(resource) => {
-            resource.uri.len()
-                + match &resource.body {
-                    guest::Body::Text(text) => text.len(),
-                    guest::Body::Blob(bytes) => bytes.len(),
-                }
+    /// What a piece takes beside its bytes, so that a million empty ones are not free.
+    const PIECE: usize = 32;
+    PIECE
+        + match content {
+            guest::Content::Text(text) | guest::Content::Json(text) => text.len(),
+            guest::Content::Image(media) | guest::Content::Audio(media) => media.data.len() + media.media_type.len(),
+            guest::Content::Resource(resource) => {
+                resource.uri.len()
+                    + resource.media_type.as_ref().map_or(0, String::len)
+                    + match &resource.body {
+                        guest::Body::Text(text) => text.len(),
+                        guest::Body::Blob(bytes) => bytes.len(),
+                    }
+            }
         }
-    }
 }
 
 fn contents(contents: Vec<guest::Content>) -> Result<Vec<Content>, ToolError> {

@@ -5,12 +5,16 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use ringfence_core::finish::scrub::Scrubber;
 use ringfence_core::limit::{LimitExceeded, LimitKind, Limits};
 
 use crate::bindings::ringfence::tool::log::Level;
 
 /// The longest record, in bytes; what is longer is cut. IronClaw's number.
 const MAX_RECORD: usize = 4096;
+
+/// How much of a message is looked at, in bytes: far more than is kept, so that what is kept was recognised.
+const MAX_LOOKED_AT: usize = 16 * MAX_RECORD;
 
 /// The log of one call. Clones share the budget.
 #[derive(Clone)]
@@ -20,6 +24,7 @@ struct Records {
     tool: String,
     call: String,
     limits: Limits,
+    scrubber: Option<Arc<Scrubber>>,
     records: u64,
     bytes: u64,
     /// The last thing that the guest said on standard error or as its panic message.
@@ -27,9 +32,10 @@ struct Records {
 }
 
 impl GuestLog {
-    pub(crate) fn new(tool: &str, call: &str, limits: &Limits) -> Self {
+    pub(crate) fn new(tool: &str, call: &str, limits: &Limits, scrubber: Option<Arc<Scrubber>>) -> Self {
         let (tool, call, limits) = (tool.to_owned(), call.to_owned(), limits.clone());
-        Self(Arc::new(Mutex::new(Records { tool, call, limits, records: 0, bytes: 0, last_words: None })))
+        let records = Records { tool, call, limits, scrubber, records: 0, bytes: 0, last_words: None };
+        Self(Arc::new(Mutex::new(records)))
     }
 
     /// Writes one record.
@@ -38,7 +44,12 @@ impl GuestLog {
     /// When the call has used up its records or bytes. That ends the call.
     pub(crate) fn record(&self, level: Level, message: &str) -> Result<(), LimitExceeded> {
         let mut records = self.lock();
-        let line = one_line(message);
+        let near = &message[..message.floor_char_boundary(MAX_LOOKED_AT)];
+        // Scrubbed before it is cut: half a secret would not be recognised.
+        let line = match &records.scrubber {
+            Some(scrubber) => one_line(&scrubber.text(near)),
+            None => one_line(near),
+        };
         records.take(line.len())?;
         let (tool, call) = (&records.tool, &records.call);
         match level {
@@ -57,7 +68,9 @@ impl GuestLog {
     /// As [`record`](Self::record).
     pub(crate) fn panicked(&self, message: &str) -> Result<(), LimitExceeded> {
         self.record(Level::Error, message)?;
-        self.lock().last_words = Some(one_line(message));
+        let near = &message[..message.floor_char_boundary(MAX_LOOKED_AT)];
+        // Cut further only when the error has been scrubbed.
+        self.lock().last_words = Some(near.escape_debug().to_string());
         Ok(())
     }
 
@@ -92,7 +105,9 @@ fn one_line(message: &str) -> String {
             line.push('…');
             break;
         }
-        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}') {
+        if c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{feff}' | '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        {
             line.extend(c.escape_default());
         } else {
             line.push(c);
@@ -118,10 +133,10 @@ mod tests {
     fn both_budgets_end() {
         let operator = LimitSet::default().with(LimitKind::LogRecords, 2).with(LimitKind::LogBytes, 10);
         let limits = Limits::effective(&LimitSet::default(), &operator);
-        let log = GuestLog::new("t", "c", &limits);
+        let log = GuestLog::new("t", "c", &limits, None);
         assert!(log.record(Level::Info, "a").is_ok() && log.record(Level::Info, "b").is_ok());
         assert_eq!(log.record(Level::Info, "c").unwrap_err().limit, "log_records");
-        let log = GuestLog::new("t", "c", &limits);
+        let log = GuestLog::new("t", "c", &limits, None);
         assert_eq!(log.record(Level::Info, "01234567890").unwrap_err().limit, "log");
     }
 

@@ -19,30 +19,41 @@ pub(crate) struct GuestState {
     progress: Option<Arc<dyn ProgressSink>>,
     table: ResourceTable,
     world: World,
+    /// Bytes of randomness that the call has had.
+    random: u64,
     /// Made when the guest first asks for it; many guests never do.
     wasi: Option<WasiCtx>,
 }
 
 impl GuestState {
     pub(crate) fn for_call(call: &CheckedCall, limits: &Limits) -> Self {
-        let log = GuestLog::new(call.tool().wire_name(), call.id().as_str(), limits);
+        let (tool, id) = (call.tool().wire_name(), call.id().as_str());
+        let log = GuestLog::new(tool, id, limits, call.context().scrubber());
         Self { progress: call.context().progress.clone(), ..Self::new(log, limits, World::Live) }
     }
 
     /// For asking a component which tools it holds.
     pub(crate) fn for_definitions(limits: &Limits) -> Self {
-        Self::new(GuestLog::new("definitions", "none", limits), limits, World::Frozen)
+        Self::new(GuestLog::new("definitions", "none", limits, None), limits, World::Frozen)
     }
 
     pub(crate) fn world(&self) -> World {
         self.world
     }
 
+    /// Takes `bytes` of the call's randomness.
+    ///
     /// # Errors
-    /// Where the world stands still.
-    pub(crate) fn allow_randomness(&self) -> Result<()> {
+    /// When there is not so much left, and always where the world stands still.
+    pub(crate) fn take_randomness(&mut self, bytes: u64) -> Result<()> {
         match self.world {
-            World::Live => Ok(()),
+            World::Live => {
+                self.random = self.random.saturating_add(bytes);
+                if self.random > self.limits.get(LimitKind::Random) {
+                    return Err(self.limits.exceeded(LimitKind::Random, Some(self.random)).into());
+                }
+                Ok(())
+            }
             World::Frozen => {
                 bail!("`definitions` may not use randomness: what a component says of itself depends on nothing")
             }
@@ -53,7 +64,7 @@ impl GuestState {
         let mut table = ResourceTable::new();
         table.set_max_capacity(limits.get_usize(LimitKind::Resources));
         let growth = Growth::new(limits);
-        Self { limits: limits.clone(), growth, log, progress: None, table, world, wasi: None }
+        Self { limits: limits.clone(), growth, log, progress: None, table, world, random: 0, wasi: None }
     }
 }
 

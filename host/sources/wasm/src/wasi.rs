@@ -7,11 +7,10 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
 
 use bytes::Bytes;
-use ringfence_core::limit::LimitKind;
 use wasmtime::Result;
 use wasmtime::component::{HasSelf, Linker};
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
-use wasmtime_wasi::p2::bindings::random::{insecure_seed, random};
+use wasmtime_wasi::p2::bindings::random::{insecure, insecure_seed, random};
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamError, StreamResult};
 use wasmtime_wasi::{HostMonotonicClock, HostWallClock};
 use wasmtime_wasi::{WasiCtx, WasiView as _};
@@ -29,6 +28,7 @@ pub(crate) fn link(linker: &mut Linker<GuestState>) -> Result<()> {
     wasmtime_wasi::p2::add_to_linker_async(linker)?;
     linker.allow_shadowing(true);
     random::add_to_linker::<GuestState, HasSelf<GuestState>>(linker, |state| state)?;
+    insecure::add_to_linker::<GuestState, HasSelf<GuestState>>(linker, |state| state)?;
     insecure_seed::add_to_linker::<GuestState, HasSelf<GuestState>>(linker, |state| state)?;
     linker.allow_shadowing(false);
     Ok(())
@@ -56,23 +56,31 @@ pub(crate) fn empty(log: &GuestLog, world: World) -> WasiCtx {
         .allow_udp(false)
         .allow_ip_name_lookup(false)
         .socket_addr_check(|_, _| Box::pin(async { false }))
-        // The bound is ours, see `link`.
+        // The bound is ours and stands before this one, see `link`.
         .max_random_size(u64::MAX);
     builder.build()
 }
 
 impl random::Host for GuestState {
     fn get_random_bytes(&mut self, len: u64) -> Result<Vec<u8>> {
-        self.allow_randomness()?;
-        if len > self.limits.get(LimitKind::Random) {
-            return Err(self.limits.exceeded(LimitKind::Random, Some(len)).into());
-        }
+        self.take_randomness(len)?;
         random::Host::get_random_bytes(self.ctx().ctx.random(), len)
     }
 
     fn get_random_u64(&mut self) -> Result<u64> {
-        self.allow_randomness()?;
+        self.take_randomness(8)?;
         random::Host::get_random_u64(self.ctx().ctx.random())
+    }
+}
+
+/// Randomness that need not be good is as good as the other: one source, one budget.
+impl insecure::Host for GuestState {
+    fn get_insecure_random_bytes(&mut self, len: u64) -> Result<Vec<u8>> {
+        random::Host::get_random_bytes(self, len)
+    }
+
+    fn get_insecure_random_u64(&mut self) -> Result<u64> {
+        random::Host::get_random_u64(self)
     }
 }
 
