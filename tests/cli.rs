@@ -166,6 +166,27 @@ fn many_commands_at_once_share_one_state() {
 }
 
 #[test]
+fn a_peer_that_asks_nothing_does_not_keep_the_owner() {
+    use std::os::unix::net::UnixStream;
+    use std::process::Stdio;
+    let home = Home::new();
+    let mut owner = home.command().arg("serve").stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
+    let state = std::fs::canonicalize(home.path()).unwrap().join("home/state");
+    let peer = (0..200).find_map(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        UnixStream::connect(state.join("socket")).ok()
+    });
+    assert!(peer.is_some(), "the owner listens");
+    drop(owner.stdin.take());
+    let left = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        owner.try_wait().unwrap().is_some()
+    });
+    let _ = owner.kill();
+    assert!(left, "the owner ends although somebody is connected");
+}
+
+#[test]
 fn completions_and_help_exist_for_every_command() {
     let home = Home::new();
     for shell in ["bash", "zsh", "fish"] {

@@ -104,6 +104,31 @@ async fn wrong_parameters_never_reach_the_tool() {
 }
 
 #[tokio::test]
+async fn a_schema_that_would_take_for_ever_to_check_is_an_error_at_once() {
+    let mut definitions = serde_json::Map::new();
+    for i in 0..34 {
+        let next = json!({"$ref": format!("#/$defs/d{}", i + 1)});
+        definitions.insert(format!("d{i}"), json!({"allOf": [next, next]}));
+    }
+    definitions.insert("d34".into(), json!({"type": "integer"}));
+    let parameters = json!({"type": "object", "$defs": definitions, "properties": {"n": {"$ref": "#/$defs/d0"}}});
+    let bench = bench(ToolSpec { parameters, ..spec("counter") }, "", nothing).await;
+    let error = bench.call("counter", json!({"n": 1})).await.unwrap_err();
+    assert!(error.to_string().contains("would take too long"), "{error}");
+    assert_eq!(bench.ran(), 0);
+}
+
+#[tokio::test]
+async fn a_name_without_end_is_not_found_and_on_record() {
+    let bench = bench(spec("counter"), "", nothing).await;
+    let error = bench.call(&"x".repeat(4_000_000), json!({})).await.unwrap_err();
+    assert_eq!(error.code(), "not_found");
+    assert!(error.to_string().len() < 1000);
+    let log = audit_lines(&bench._folder.path().join("state"));
+    assert_eq!(log.iter().map(|event| text(&event["event"])).collect::<Vec<_>>(), ["opened", "closed"]);
+}
+
+#[tokio::test]
 async fn deny_is_final_and_absent_empty_and_listed_differ() {
     for (config, allowed) in [
         ("", true),

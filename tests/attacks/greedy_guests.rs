@@ -26,6 +26,13 @@ async fn a_large_table_that_keeps_to_the_limit_is_no_bomb() {
 }
 
 #[tokio::test]
+async fn a_flood_of_insecure_randomness_is_refused_before_it_is_made() {
+    let host = with_guests(&["insecure_flood"], "").await;
+    let error = host.run("insecure_flood", json!({})).await.unwrap_err();
+    assert_eq!(error.code(), "limit.random");
+}
+
+#[tokio::test]
 async fn a_flood_of_randomness_is_refused() {
     let host = with_guests(&["random_flood"], "").await;
     let error = host.run("random_flood", json!({})).await.unwrap_err();

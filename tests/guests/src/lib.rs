@@ -17,6 +17,7 @@
 //! | `extra_import` | to import a function that does not exist |
 //! | `forged_log` | to write a log record that looks like one of the host |
 //! | `huge_result` | to return 48 MiB |
+//! | `insecure_flood` | to have the host make 64 TiB of random bytes |
 //! | `log_flood` | to log 1,000 times 1 MiB |
 //! | `many_pollables` | to hold 100 host objects at once |
 //! | `many_tables` | to have 20 tables |
