@@ -13,6 +13,7 @@ use crate::support::packages::{package, signed};
 #[test]
 fn an_update_that_is_killed_leaves_the_old_or_the_new() {
     let (home, old) = signed("mirror", "1.0.0");
+    home.file("home/config.toml", "[rate]\nunlimited = true\n");
     home.args(&["install", old.to_str().unwrap()]).ok();
     let new = package(&home, "mirror", "2.0.0");
     home.sign(&new, "acme");
