@@ -124,10 +124,7 @@ impl<'a> TrustStore<'a> {
             Some(before) => before.added_at,
             None => unix_milliseconds(),
         };
-        // Names are added, never taken away: that would stop tools that nobody spoke of.
-        let mut names = before.map_or_else(Vec::new, |before| before.sources);
-        names.extend(sources.iter().filter(|name| !names.contains(name)).cloned().collect::<Vec<_>>());
-        let (publisher, sources) = (publisher.to_owned(), names);
+        let (publisher, sources) = (publisher.to_owned(), sources.to_owned());
         let trusted = TrustedKey { key: key.clone(), publisher, sources, added_at, revoked: None };
         self.database.put_trusted_key(&trusted.to_row())?;
         Ok(trusted)

@@ -130,8 +130,15 @@ impl Packages {
         let wrong = |error: &dyn std::error::Error| RequestError::new(ErrorKind::Refused, "trust", error);
         let key = PublicKey::parse(key).map_err(|error| wrong(&error))?;
         let patterns = names.into_iter().map(|name| name.parse::<SourcePattern>()).collect::<Result<Vec<_>, _>>();
-        let patterns = patterns.map_err(|error| wrong(&error))?;
-        let trusted = self.trust_store().add(&key, publisher, &patterns).map_err(|error| wrong(&error))?;
+        // Names are added, never taken away: that would stop tools that nobody spoke of.
+        let known = self.trust_store().list().map_err(|error| wrong(&error))?;
+        let mut names = known.into_iter().find(|known| known.key.id() == key.id()).map_or_else(Vec::new, |k| k.sources);
+        for pattern in patterns.map_err(|error| wrong(&error))? {
+            if !names.contains(&pattern) {
+                names.push(pattern);
+            }
+        }
+        let trusted = self.trust_store().add(&key, publisher, &names).map_err(|error| wrong(&error))?;
         self.restart()?;
         Ok(vec![key_entry(&trusted)])
     }
