@@ -9,17 +9,24 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("ringfence-core", &[]),
     ("ringfence-wit", &[]),
     ("ringfence-store", &["ringfence-core"]),
-    ("ringfence-package", &["ringfence-core", "ringfence-store", "ringfence-wit"]),
+    ("ringfence-vault", &["ringfence-core"]),
+    ("ringfence-egress", &["ringfence-core", "ringfence-vault"]),
+    ("ringfence-package", &["ringfence-core", "ringfence-egress", "ringfence-store", "ringfence-wit"]),
     ("ringfence-source-builtin", &["ringfence-core"]),
-    ("ringfence-source-wasm", &["ringfence-core", "ringfence-package", "ringfence-wit"]),
+    (
+        "ringfence-source-wasm",
+        &["ringfence-core", "ringfence-egress", "ringfence-package", "ringfence-vault", "ringfence-wit"],
+    ),
     (
         "ringfence",
         &[
             "ringfence-core",
+            "ringfence-egress",
             "ringfence-package",
             "ringfence-source-builtin",
             "ringfence-source-wasm",
             "ringfence-store",
+            "ringfence-vault",
             "ringfence-wit",
         ],
     ),
@@ -39,6 +46,8 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("rmcp", &["ringfence"]),
     ("clap", &["ringfence"]),
     ("minisign", &["ringfence-package"]),
+    ("reqwest", &["ringfence-egress"]),
+    ("keyring", &["ringfence-vault"]),
 ];
 
 /// The normal and build dependencies of every crate of the workspace.

@@ -1,0 +1,1 @@
+//! Where secrets live: OS keyring, kernel keyring, encrypted file.
