@@ -52,6 +52,8 @@ mod panic;
 pub mod prelude;
 pub mod progress;
 mod schema;
+#[cfg(all(target_os = "wasi", target_env = "p2"))]
+mod stdio;
 #[cfg(not(target_arch = "wasm32"))]
 pub mod testing;
 #[cfg(test)]

@@ -30,6 +30,8 @@ fn main() {
     match mode.as_str() {
         // The benchmark starts itself as a server that is nothing but rmcp.
         "bare-rmcp" => runtime.block_on(mcp::bare_server()),
+        // For a profiler: calls of one guest, for ever.
+        "profile" => runtime.block_on(hosts::profile(&std::env::args().nth(2).unwrap())),
         "waiting" => runtime.block_on(memory::report_waiting(std::env::args().nth(2).unwrap().parse().unwrap())),
         _ => runtime.block_on(all()),
     }

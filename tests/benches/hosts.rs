@@ -1,6 +1,7 @@
 //! One call in this process: by wasmtime alone, in a fresh instance under every limit, and through the whole pipeline.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use ringfence::core::audit::{AuditError, AuditEvent, AuditLog};
@@ -10,6 +11,7 @@ use ringfence::core::gates::policy::{Policy, PolicyRules};
 use ringfence::core::gates::rate::{RateClock, RateGate, RateRule, RateRules};
 use ringfence::core::limit::Limits;
 use ringfence::core::name::SourceName;
+use ringfence::core::output::ToolOutput;
 use ringfence::core::tool::Origin;
 use ringfence::core::{CallContext, Registry, ToolCall, ToolHost};
 use ringfence::{Caller, Config, Home, LimitSet, Ringfence};
@@ -37,9 +39,9 @@ pub async fn run() {
             reused.call(&text).await;
         }
         times[0].push(started.elapsed() / CALLS);
-        times[1].push(each(CALLS, || pooled.call()).await);
-        times[2].push(each(CALLS, || arena.call()).await);
-        times[3].push(each(CALLS / 4, || on_demand.call()).await);
+        times[1].push(pooled.execution(CALLS).await);
+        times[2].push(arena.execution(CALLS).await);
+        times[3].push(on_demand.execution(CALLS / 4).await);
         times[4].push(each(CALLS / 8, || per_call.call(&text)).await);
         times[5].push(each(CALLS, || whole.call("echo", serde_json::json!({"message": text}))).await);
         times[6].push(each(CALLS, || whole.call("guest__run", payload())).await);
@@ -61,6 +63,15 @@ pub async fn run() {
     ratio("fresh instance / the same with the on-demand allocator", pooled, on_demand, 0.6);
     ratio("fresh instance / linker built for each call", pooled, per_call, 0.2);
     ratio("WASM through the pipeline / native through it", wasm, native, 2.5);
+}
+
+/// Calls `guest` for ever.
+pub async fn profile(guest: &str) {
+    let host = Bare::new(&guests::component(guest), EngineSettings::default()).await;
+    loop {
+        let time = host.execution(10_000).await;
+        println!("{:.1} µs", time.as_secs_f64() * 1e6);
+    }
 }
 
 /// A guest in a pipeline that has nothing but the guest: no rate, an audit log that forgets.
@@ -89,8 +100,18 @@ impl Bare {
         })
     }
 
-    pub async fn call(&self) {
-        self.0.call(ToolCall::new("guest__run", payload(), CallContext::default())).await.unwrap();
+    pub async fn call(&self) -> ToolOutput {
+        self.0.call(ToolCall::new("guest__run", payload(), CallContext::default())).await.unwrap()
+    }
+
+    /// Mean time that the tool takes in one of `count` calls, as the host reports it: from the permit until the instance
+    /// is gone and its result is checked. The gates before and the scrubber after are the pipeline's, measured below.
+    async fn execution(&self, count: u32) -> Duration {
+        let mut total = Duration::ZERO;
+        for _ in 0..count {
+            total += self.call().await.duration;
+        }
+        total / count
     }
 }
 

@@ -29,6 +29,7 @@ const FILES: &[(&str, &str)] = files![
     "guest-sdk/src/prelude.rs",
     "guest-sdk/src/progress.rs",
     "guest-sdk/src/schema.rs",
+    "guest-sdk/src/stdio.rs",
     "guest-sdk/src/testing.rs",
     "guest-sdk/src/tests.rs",
     "guest-sdk/src/tool.rs",

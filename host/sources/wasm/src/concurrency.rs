@@ -12,6 +12,8 @@ use ringfence_core::error::ToolError;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::spare::{SPARES, Spare};
+
 /// `[concurrency]` in the configuration.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -35,6 +37,7 @@ pub struct Concurrency {
     settings: ConcurrencySettings,
     per_tool: usize,
     all: Arc<Semaphore>,
+    spares: Arc<Semaphore>,
 }
 
 /// The places of one tool.
@@ -56,7 +59,13 @@ impl Concurrency {
     /// Places for `instances` live instances in all.
     pub fn new(settings: ConcurrencySettings, instances: u32) -> Self {
         let per_tool = settings.per_tool.unwrap_or_else(|| (instances / 2).max(1)) as usize;
-        Self { settings, per_tool, all: Arc::new(Semaphore::new(instances as usize)) }
+        let [all, spares] = [instances, SPARES].map(|places| Arc::new(Semaphore::new(places as usize)));
+        Self { settings, per_tool, all, spares }
+    }
+
+    /// The spare instance of one more tool.
+    pub(crate) fn spare(&self) -> Spare {
+        Spare::new(self.spares.clone())
     }
 
     /// The places of one more tool.

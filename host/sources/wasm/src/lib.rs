@@ -14,6 +14,7 @@ mod guest_log;
 mod instance;
 pub mod probe;
 mod source;
+mod spare;
 mod state;
 mod tool;
 mod wasi;

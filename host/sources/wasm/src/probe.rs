@@ -56,7 +56,7 @@ async fn run(
     limits: &Limits,
 ) -> Result<Vec<crate::bindings::exports::ringfence::tool::guest::Definition>, ProbeError> {
     let loaded = Loaded::new(engine, compiled)?;
-    let mut store = instance::store(engine, GuestState::for_definitions(limits)).map_err(CodeError::Compile)?;
+    let mut store = instance::store(engine, GuestState::waiting(limits)).map_err(CodeError::Compile)?;
     let called = async {
         let tool = loaded.pre.instantiate_async(&mut store).await?;
         tool.ringfence_tool_guest().call_definitions(&mut store).await

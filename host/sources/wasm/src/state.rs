@@ -17,6 +17,8 @@ pub(crate) struct GuestState {
     pub(crate) growth: Growth,
     pub(crate) log: GuestLog,
     progress: Option<Arc<dyn ProgressSink>>,
+    /// Whether the guest has called the host.
+    reached_out: bool,
     table: ResourceTable,
     world: World,
     /// Bytes of randomness that the call has had.
@@ -26,18 +28,39 @@ pub(crate) struct GuestState {
 }
 
 impl GuestState {
-    pub(crate) fn for_call(call: &CheckedCall, limits: &Limits) -> Self {
+    /// For asking a component which tools it holds, and for an instance whose call is still to come.
+    pub(crate) fn waiting(limits: &Limits) -> Self {
+        let mut table = ResourceTable::new();
+        table.set_max_capacity(limits.get_usize(LimitKind::Resources));
+        Self {
+            limits: limits.clone(),
+            growth: Growth::new(limits),
+            log: GuestLog::new("none", "none", limits, None),
+            progress: None,
+            reached_out: false,
+            table,
+            world: World::Frozen,
+            random: 0,
+            wasi: None,
+        }
+    }
+
+    /// From now on the instance serves `call`.
+    pub(crate) fn begin(&mut self, call: &CheckedCall) {
         let (tool, id) = (call.tool().wire_name(), call.id().as_str());
-        let log = GuestLog::new(tool, id, limits, call.context().scrubber());
-        Self { progress: call.context().progress.clone(), ..Self::new(log, limits, World::Live) }
+        self.log = GuestLog::new(tool, id, &self.limits, call.context().scrubber());
+        self.progress = call.context().progress.clone();
+        self.world = World::Live;
     }
 
-    /// For asking a component which tools it holds.
-    pub(crate) fn for_definitions(limits: &Limits) -> Self {
-        Self::new(GuestLog::new("definitions", "none", limits, None), limits, World::Frozen)
+    /// Whether the guest has called the host, for whatever.
+    pub(crate) fn has_reached_out(&self) -> bool {
+        self.reached_out
     }
 
-    pub(crate) fn world(&self) -> World {
+    /// What the host call that the guest has just made may see of the world.
+    pub(crate) fn world(&mut self) -> World {
+        self.reached_out = true;
         self.world
     }
 
@@ -46,7 +69,7 @@ impl GuestState {
     /// # Errors
     /// When there is not so much left, and always where the world stands still.
     pub(crate) fn take_randomness(&mut self, bytes: u64) -> Result<()> {
-        match self.world {
+        match self.world() {
             World::Live => {
                 self.random = self.random.saturating_add(bytes);
                 if self.random > self.limits.get(LimitKind::Random) {
@@ -59,27 +82,23 @@ impl GuestState {
             }
         }
     }
-
-    fn new(log: GuestLog, limits: &Limits, world: World) -> Self {
-        let mut table = ResourceTable::new();
-        table.set_max_capacity(limits.get_usize(LimitKind::Resources));
-        let growth = Growth::new(limits);
-        Self { limits: limits.clone(), growth, log, progress: None, table, world, random: 0, wasi: None }
-    }
 }
 
 impl log::Host for GuestState {
     fn log(&mut self, level: log::Level, message: String) -> Result<()> {
+        self.reached_out = true;
         Ok(self.log.record(level, &message)?)
     }
 
     fn panicked(&mut self, message: String) -> Result<()> {
+        self.reached_out = true;
         Ok(self.log.panicked(&message)?)
     }
 }
 
 impl progress::Host for GuestState {
     fn report(&mut self, done: f64, total: Option<f64>, message: Option<String>) -> Result<()> {
+        self.reached_out = true;
         if let Some(sink) = &self.progress {
             sink.report(Progress { done, total, message });
         }
@@ -89,7 +108,8 @@ impl progress::Host for GuestState {
 
 impl WasiView for GuestState {
     fn ctx(&mut self) -> WasiCtxView<'_> {
-        let ctx = self.wasi.get_or_insert_with(|| wasi::empty(&self.log, self.world));
+        let world = self.world();
+        let ctx = self.wasi.get_or_insert_with(|| wasi::empty(&self.log, world));
         WasiCtxView { ctx, table: &mut self.table }
     }
 }

@@ -14,6 +14,7 @@ use ringfence_core::tool::{Tool, ToolSpec};
 use crate::bindings::exports::ringfence::tool::guest::CallInfo;
 use crate::component::GuestComponent;
 use crate::concurrency::ToolPlaces;
+use crate::spare::{Ready, Spare, Used};
 use crate::state::GuestState;
 use crate::{convert, fault, instance};
 
@@ -21,6 +22,7 @@ pub(crate) struct WasmTool {
     pub(crate) spec: ToolSpec,
     pub(crate) component: Arc<GuestComponent>,
     pub(crate) places: ToolPlaces,
+    pub(crate) spare: Spare,
 }
 
 #[async_trait]
@@ -32,29 +34,39 @@ impl Tool for WasmTool {
     async fn execute(&self, permit: Permit) -> Result<RawOutput, ToolError> {
         let call = permit.call();
         let caller = call.context().caller.key();
-        // Bound before the store, so freed after it: the pool's slot is free when the next one gets the place.
-        let _place = self.places.place(caller).await?;
+        let place = self.places.place(caller).await?;
         let loaded = self.component.loaded().await;
         let loaded = loaded.map_err(|error| ToolError::Unavailable { reason: error.to_string(), retry_after: None })?;
 
         let engine = self.component.engine();
         let limits = &permit.grant().limits;
-        let state = GuestState::for_call(call, limits);
-        let mut store = instance::store(engine, state).map_err(|error| ToolError::Trapped(error.to_string()))?;
+        let (mut store, ready, room) = match self.spare.take(limits).map(Ready::into_parts) {
+            Some((store, tool, room)) => (store, Some(tool), Some(room)),
+            None => {
+                let store = instance::store(engine, GuestState::waiting(limits));
+                (store.map_err(|error| ToolError::Trapped(error.to_string()))?, None, None)
+            }
+        };
+        store.data_mut().begin(call);
         let called = async {
-            let tool = loaded.pre.instantiate_async(&mut store).await?;
+            let tool = match ready {
+                Some(tool) => tool,
+                None => loaded.pre.instantiate_async(&mut store).await?,
+            };
             let parameters = call.arguments().text().to_owned();
             tool.ringfence_tool_guest().call_call(&mut store, &self.spec.name, &parameters, &info(call)).await
         };
-        match called.await {
+        let result = match called.await {
             Ok(Ok(output)) => {
                 let fuel = instance::fuel_used(&store, limits);
                 let peak_memory = Some(store.data().growth.peak_memory());
                 convert::output(output, Usage { fuel, peak_memory }, limits)
             }
             Ok(Err(failure)) => Err(convert::failure(failure)),
-            Err(error) => Err(fault::classify(error, store.data(), engine.settings().stack_bytes)),
-        }
+            Err(error) => return Err(fault::classify(error, store.data(), engine.settings().stack_bytes)),
+        };
+        self.spare.leave(Used { _store: store, _place: place, _room: room }, engine, loaded, limits);
+        result
     }
 }
 
