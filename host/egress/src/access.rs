@@ -1,0 +1,69 @@
+//! What one tool may reach, and the decision about one request.
+
+use std::net::IpAddr;
+
+use http::Method;
+use ringfence_core::Secret;
+use ringfence_core::grant::{HttpRule, RuleSet};
+use url::Host;
+
+use crate::address::AddressGrants;
+use crate::credential::Placement;
+use crate::error::EgressError;
+use crate::target::Target;
+
+/// What one tool may reach. Empty, it is nothing.
+#[derive(Clone, Debug, Default)]
+pub struct Access {
+    /// Which URLs, with which methods.
+    pub rules: RuleSet,
+    /// Which addresses that are refused otherwise.
+    pub addresses: AddressGrants,
+    /// With which credentials.
+    pub credentials: Vec<BoundCredential>,
+}
+
+/// A credential and the requests it is for.
+#[derive(Clone, Debug)]
+pub struct BoundCredential {
+    /// What the operator calls it.
+    pub name: String,
+    /// Its value.
+    pub secret: Secret,
+    /// Where it goes in a request.
+    pub placement: Placement,
+    /// The requests that carry it: scheme, host, port, path and method. It lets no request pass; the rules do.
+    pub bound_to: HttpRule,
+}
+
+/// A request that may be sent.
+#[derive(Clone, Debug)]
+pub struct Decision<'a> {
+    /// The place of the rule that let it pass, from 0.
+    pub place: usize,
+    /// That rule.
+    pub rule: &'a HttpRule,
+    /// The credentials that it will carry.
+    pub credentials: Vec<&'a BoundCredential>,
+}
+
+impl Access {
+    /// Decides about a request, before any name is resolved. Sends nothing.
+    ///
+    /// # Errors
+    /// [`EgressError::Denied`] and [`EgressError::Address`].
+    pub fn decide(&self, target: &Target, method: &Method) -> Result<Decision<'_>, EgressError> {
+        let seen = target.seen();
+        let place = self.rules.decide(seen, method.as_str()).map_err(EgressError::Denied)?;
+        // The client resolves names, and connects to addresses as they stand.
+        let literal: Option<IpAddr> = match seen.host() {
+            Host::Ipv4(address) => Some((*address).into()),
+            Host::Ipv6(address) => Some((*address).into()),
+            Host::Domain(_) => None,
+        };
+        literal.map_or(Ok(()), |address| self.addresses.check(address))?;
+        let bound = |credential: &&BoundCredential| credential.bound_to.matches(seen, method.as_str());
+        let credentials = self.credentials.iter().filter(bound).collect();
+        Ok(Decision { place, rule: &self.rules.rules()[place], credentials })
+    }
+}
