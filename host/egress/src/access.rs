@@ -10,17 +10,16 @@ use url::Host;
 use crate::address::AddressGrants;
 use crate::credential::Placement;
 use crate::error::EgressError;
+use crate::scan::{Scanner, ScannerError};
 use crate::target::Target;
 
-/// What one tool may reach. Empty, it is nothing.
-#[derive(Clone, Debug, Default)]
+/// What one tool may reach.
+#[derive(Clone)]
 pub struct Access {
-    /// Which URLs, with which methods.
-    pub rules: RuleSet,
-    /// Which addresses that are refused otherwise.
-    pub addresses: AddressGrants,
-    /// With which credentials.
-    pub credentials: Vec<BoundCredential>,
+    rules: RuleSet,
+    addresses: AddressGrants,
+    credentials: Vec<BoundCredential>,
+    scanner: Scanner,
 }
 
 /// A credential and the requests it is for.
@@ -48,6 +47,32 @@ pub struct Decision<'a> {
 }
 
 impl Access {
+    /// What `rules` let pass, to public addresses and those in `addresses`, with `credentials`. Their values, and those
+    /// of the `other` secrets (names and values), are kept out of what guests send and receive.
+    ///
+    /// # Errors
+    /// When the secrets are too large to search for.
+    pub fn new(
+        rules: RuleSet,
+        addresses: AddressGrants,
+        credentials: Vec<BoundCredential>,
+        other: &[(String, Secret)],
+    ) -> Result<Self, ScannerError> {
+        let own = credentials.iter().map(|credential| (credential.name.clone(), credential.secret.clone()));
+        let secrets: Vec<(String, Secret)> = own.chain(other.iter().cloned()).collect();
+        Ok(Self { rules, addresses, credentials, scanner: Scanner::new(&secrets)? })
+    }
+
+    /// The addresses that are granted.
+    pub(crate) fn addresses(&self) -> &AddressGrants {
+        &self.addresses
+    }
+
+    /// What looks for the secrets.
+    pub(crate) fn scanner(&self) -> &Scanner {
+        &self.scanner
+    }
+
     /// Decides about a request, before any name is resolved. Sends nothing.
     ///
     /// # Errors

@@ -9,9 +9,11 @@ use thiserror::Error;
 
 use crate::address::AddressRefused;
 use crate::credential::CredentialError;
+use crate::decode::DecodeError;
 use crate::redirect::RedirectError;
 use crate::request::RequestError;
 use crate::resolve::ResolveError;
+use crate::scan::Leak;
 
 /// Why a request was not sent, or its response not delivered. `Display` is the guest's text: it holds no address that
 /// the guest did not send, no secret, and nothing of the operator's rules.
@@ -35,6 +37,12 @@ pub enum EgressError {
     /// A credential could not be placed.
     #[error(transparent)]
     Credential(#[from] CredentialError),
+    /// The guest, or a redirect, sends a secret where the host did not place one.
+    #[error(transparent)]
+    Leak(#[from] Leak),
+    /// The response is encoded so that nobody can look through it.
+    #[error(transparent)]
+    Decode(DecodeError),
     /// The server redirects where nobody follows.
     #[error(transparent)]
     Redirect(#[from] RedirectError),
@@ -84,6 +92,17 @@ impl EgressError {
         }
     }
 
+    /// What decoding says: our own error, where the body broke off before.
+    pub(crate) fn of_decoding(error: DecodeError) -> Self {
+        match error {
+            DecodeError::Transport(cause) => match cause.downcast::<Self>() {
+                Ok(own) => *own,
+                Err(cause) => Self::Decode(DecodeError::Transport(cause)),
+            },
+            other => Self::Decode(other),
+        }
+    }
+
     /// The same refusal, of a redirect: then the URL is the server's and not the guest's.
     pub(crate) fn of_redirect(self) -> Self {
         match self {
@@ -101,6 +120,8 @@ impl EgressError {
             Self::Address(_) | Self::Resolve(ResolveError::Refused { .. }) => "http.address",
             Self::Resolve(_) => "http.resolve",
             Self::Credential(error) => error.code(),
+            Self::Leak(_) => "http.leak",
+            Self::Decode(error) => error.code(),
             Self::Redirect(_) => "http.redirect",
             Self::Limit(_) => "http.limit",
             Self::Connect { .. } => "http.connect",
@@ -125,8 +146,10 @@ impl EgressError {
             }
             Self::Limit(exceeded) => format!("{exceeded}: {}", exceeded.remedy(tool)),
             Self::Resolve(error) => chain(error),
-            Self::Request(_) | Self::Redirect(_) => self.to_string(),
-            Self::Credential(_) | Self::Connect { .. } | Self::Transport { .. } | Self::Client(_) => chain(self),
+            Self::Request(_) | Self::Redirect(_) | Self::Leak(_) => self.to_string(),
+            Self::Credential(_) | Self::Decode(_) | Self::Connect { .. } | Self::Transport { .. } | Self::Client(_) => {
+                chain(self)
+            }
         }
     }
 }
@@ -134,15 +157,23 @@ impl EgressError {
 /// An error and all that caused it.
 fn chain(error: &dyn StdError) -> String {
     let mut text = error.to_string();
-    for cause in std::iter::successors(error.source(), |cause| cause.source()) {
+    let mut cause = error.source();
+    while let Some(error) = cause {
         // Writing to a string succeeds.
-        let _ = write!(text, ": {cause}");
+        let _ = write!(text, ": {error}");
+        cause = error.source();
     }
     text
 }
 
 /// Our own error, which the client carries somewhere among the causes of its own.
 fn resolve_error(error: &reqwest::Error) -> Option<ResolveError> {
-    let mut causes = std::iter::successors(error.source(), |cause| cause.source());
-    causes.find_map(|cause| cause.downcast_ref::<ResolveError>()).map(ResolveError::again)
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if let Some(own) = error.downcast_ref::<ResolveError>() {
+            return Some(own.again());
+        }
+        cause = error.source();
+    }
+    None
 }

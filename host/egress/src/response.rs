@@ -47,21 +47,13 @@ pub struct Response {
 pub struct Body(BoxStream<'static, Result<Bytes, EgressError>>);
 
 impl Body {
-    /// Reads `stream` while `clock` runs, as far as `counter` allows.
-    pub(crate) fn bounded(
-        stream: BoxStream<'static, Result<Bytes, EgressError>>,
-        clock: Clock,
-        counter: Counter,
-    ) -> Self {
-        let read = |(mut stream, clock, mut counter): (BoxStream<'static, _>, Clock, Counter)| async move {
-            let Some(chunk): Option<Result<Bytes, EgressError>> = clock.within(stream.next()).await? else {
-                return Ok(None);
-            };
-            let chunk = chunk?;
-            counter.add(chunk.len())?;
-            Ok(Some((chunk, (stream, clock, counter))))
+    /// Reads `stream` while `clock` runs.
+    pub(crate) fn timed(stream: BoxStream<'static, Result<Bytes, EgressError>>, clock: Clock) -> Self {
+        let read = |(mut stream, clock): (BoxStream<'static, Result<Bytes, EgressError>>, Clock)| async move {
+            let chunk = clock.within(stream.try_next()).await??;
+            Ok(chunk.map(|chunk| (chunk, (stream, clock))))
         };
-        Self(stream::try_unfold((stream, clock, counter), read).boxed())
+        Self(stream::try_unfold((stream, clock), read).boxed())
     }
 
     /// The next piece; `None` at the end.
@@ -97,6 +89,19 @@ impl std::fmt::Debug for Body {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Body(…)")
     }
+}
+
+/// `body` as far as `counter` allows.
+pub(crate) fn counted(
+    body: impl Stream<Item = Result<Bytes, EgressError>> + Send + 'static,
+    mut counter: Counter,
+) -> BoxStream<'static, Result<Bytes, EgressError>> {
+    body.map(move |chunk| {
+        let chunk = chunk?;
+        counter.add(chunk.len())?;
+        Ok(chunk)
+    })
+    .boxed()
 }
 
 /// Takes away what is not for a guest.

@@ -1,17 +1,20 @@
 //! The way of a request: decide, count, place credentials, send; again for each redirect.
 
 use futures::{StreamExt as _, TryStreamExt as _};
+use http::header::{ACCEPT_ENCODING, RANGE};
+use http::{HeaderValue, Method};
 use ringfence_core::Limits;
 
 use crate::access::{Access, Decision};
 use crate::budget::{Budget, Clock, Counter};
 use crate::client::{Clients, Settings, SettingsError};
 use crate::credential::withhold;
+use crate::decode::{ACCEPTED, decode};
 use crate::error::EgressError;
 use crate::outgoing::Outgoing;
 use crate::redirect::{MAX_REDIRECTS, RedirectError, follow};
 use crate::request::{Request, size_of_headers};
-use crate::response::{Body, Response, clean};
+use crate::response::{Body, Response, clean, counted};
 
 /// The door to the network. One for the whole host: it keeps connections.
 pub struct Egress {
@@ -44,7 +47,7 @@ impl Egress {
             let answer = clock.within(self.exchange(&request, &decision, access)).await??;
             match follow(&request, answer.status(), answer.headers())? {
                 Some(next) => request = next,
-                None => return receive(request, answer, clock, limits),
+                None => return receive(request, answer, access, clock, limits),
             }
         }
         Err(RedirectError::TooMany.into())
@@ -57,16 +60,28 @@ impl Egress {
         access: &Access,
     ) -> Result<reqwest::Response, EgressError> {
         let mut outgoing = request.to_outgoing();
-        for credential in &decision.credentials {
-            credential.placement.place(&credential.name, &credential.secret, &mut outgoing)?;
-        }
-        if !decision.credentials.is_empty() {
-            withhold(&mut outgoing);
-        }
-        let client = self.clients.get(&access.addresses).map_err(EgressError::Client)?;
+        // Before a credential is in it: what is found now, a guest or a redirect has put there.
+        access.scanner().outgoing(&outgoing)?;
+        prepare(&mut outgoing, decision)?;
+        let client = self.clients.get(access.addresses()).map_err(EgressError::Client)?;
         let answer = client.execute(to_client(outgoing)).await;
         answer.map_err(|error| EgressError::of_client(request.target.seen().origin(), error))
     }
+}
+
+/// Places the credentials, and asks only for what can be decoded and so looked through.
+fn prepare(outgoing: &mut Outgoing, decision: &Decision<'_>) -> Result<(), EgressError> {
+    for credential in &decision.credentials {
+        credential.placement.place(&credential.name, &credential.secret, outgoing)?;
+    }
+    if decision.credentials.is_empty() {
+        // A part of an encoded body cannot be decoded.
+        let accepted = if outgoing.headers.contains_key(RANGE) { "identity" } else { ACCEPTED };
+        outgoing.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(accepted));
+    } else {
+        withhold(outgoing);
+    }
+    Ok(())
 }
 
 fn to_client(outgoing: Outgoing) -> reqwest::Request {
@@ -76,14 +91,27 @@ fn to_client(outgoing: Outgoing) -> reqwest::Request {
     request
 }
 
-/// What the guest gets of an answer.
-fn receive(request: Request, answer: reqwest::Response, clock: Clock, limits: Limits) -> Result<Response, EgressError> {
+/// What the guest gets of an answer: decoded, counted before and after that, and with marks in the place of secrets.
+fn receive(
+    request: Request,
+    answer: reqwest::Response,
+    access: &Access,
+    clock: Clock,
+    limits: Limits,
+) -> Result<Response, EgressError> {
     let (status, mut headers) = (answer.status(), answer.headers().clone());
     let mut counter = Counter::new(limits);
     counter.add(size_of_headers(&headers))?;
-    clean(&mut headers);
     let origin = request.target.seen().origin();
     let arriving = answer.bytes_stream().map_err(move |error| EgressError::of_client(origin.clone(), error));
-    let body = Body::bounded(arriving.boxed(), clock, counter);
+    let mut body = counted(arriving, counter.clone());
+    // The headers of a response to HEAD are about a body that is not there.
+    if request.method != Method::HEAD {
+        let decoded = decode(&mut headers, body).map_err(EgressError::of_decoding)?;
+        body = counted(decoded.map_err(EgressError::of_decoding), counter);
+    }
+    clean(&mut headers);
+    access.scanner().headers(&mut headers);
+    let body = Body::timed(access.scanner().stream(body).boxed(), clock);
     Ok(Response { status, headers, target: request.target, body })
 }

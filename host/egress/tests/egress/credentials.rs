@@ -2,9 +2,9 @@
 
 use ringfence_core::Secret;
 use ringfence_core::grant::{HttpRule, Methods};
-use ringfence_egress::{Access, BoundCredential, Placement, Request};
+use ringfence_egress::{BoundCredential, Placement, Request};
 
-use super::support::door::{access, door, get, rule, send};
+use super::support::door::{access, access_with, door, get, rule, send};
 use super::support::names::Names;
 use super::support::server::Server;
 
@@ -23,10 +23,8 @@ async fn a_redirect_to_another_host_gets_no_key_of_any_kind() {
     let (a, b) = (Server::on("127.0.0.1").await, Server::on("127.0.0.2").await);
     let (at_a, at_b) = (format!("http://127.0.0.1:{}", a.port), format!("http://127.0.0.2:{}", b.port));
     let rules = [format!("{at_a}/**"), format!("{at_b}/**")];
-    let access = Access {
-        credentials: bound(api_key(), VALUE, rule(&format!("{at_a}/**"))),
-        ..access(&[&rules[0], &rules[1]], &["127.0.0.0/8"])
-    };
+    let credentials = bound(api_key(), VALUE, rule(&format!("{at_a}/**")));
+    let access = access_with(rules.iter().map(|url| rule(url)).collect(), &["127.0.0.0/8"], credentials);
     let door = door(&Names::new(&[]));
     for status in [301, 302, 303, 307, 308] {
         let headers: [(&str, &[u8]); 2] = [("Private-Token", b"caller"), ("X-Trace-Id", b"t1")];
@@ -51,10 +49,8 @@ async fn path_and_method_bind_a_credential_too() {
     let server = Server::on("127.0.0.1").await;
     let base = format!("http://127.0.0.1:{}", server.port);
     let bound_to = HttpRule { methods: Methods::default(), ..rule(&format!("{base}/v1/**")) };
-    let access = Access {
-        credentials: bound(api_key(), VALUE, bound_to),
-        ..access(&[&format!("{base}/**")], &["127.0.0.1/32"])
-    };
+    let credentials = bound(api_key(), VALUE, bound_to);
+    let access = access_with(vec![rule(&format!("{base}/**"))], &["127.0.0.1/32"], credentials);
     let door = door(&Names::new(&[]));
     for (method, path, placed) in [
         ("GET", "/v1/a", true),
@@ -76,7 +72,7 @@ async fn path_and_method_bind_a_credential_too() {
 #[tokio::test]
 async fn a_credential_lets_nothing_pass_that_no_rule_does() {
     let base = "http://a.test";
-    let access = Access { credentials: bound(api_key(), VALUE, rule(&format!("{base}/**"))), ..access(&[], &[]) };
+    let access = access_with(Vec::new(), &[], bound(api_key(), VALUE, rule(&format!("{base}/**"))));
     let error = send(&door(&Names::new(&[])), get(&format!("{base}/")), &access).await.unwrap_err();
     assert_eq!(error.code(), "http.denied");
 }
@@ -85,10 +81,8 @@ async fn a_credential_lets_nothing_pass_that_no_rule_does() {
 async fn line_breaks_around_a_value_are_cut_and_inside_it_refused() {
     let server = Server::on("127.0.0.1").await;
     let base = format!("http://127.0.0.1:{}", server.port);
-    let with = |value: &str| Access {
-        credentials: bound(Placement::Bearer, value, rule(&format!("{base}/**"))),
-        ..access(&[&format!("{base}/**")], &["127.0.0.1/32"])
-    };
+    let all = || rule(&format!("{base}/**"));
+    let with = |value: &str| access_with(vec![all()], &["127.0.0.1/32"], bound(Placement::Bearer, value, all()));
     let door = door(&Names::new(&[]));
     send(&door, get(&format!("{base}/ok")), &with(&format!("{VALUE}\n"))).await.unwrap();
     assert_eq!(server.seen()[0].header("authorization"), Some(format!("Bearer {VALUE}").as_str()));
@@ -104,14 +98,41 @@ async fn with_a_credential_nothing_arrives_in_pieces() {
     let server = Server::on("127.0.0.1").await;
     let base = format!("http://127.0.0.1:{}", server.port);
     let plain = access(&[&format!("{base}/**")], &["127.0.0.1/32"]);
-    let secret = Access { credentials: bound(api_key(), VALUE, rule(&format!("{base}/**"))), ..plain.clone() };
+    let all = || rule(&format!("{base}/**"));
+    let secret = access_with(vec![all()], &["127.0.0.1/32"], bound(api_key(), VALUE, all()));
     let door = door(&Names::new(&[]));
-    for (access, range) in [(&plain, Some("bytes=0-3")), (&secret, None)] {
+    for (access, range, encoding) in [(&plain, Some("bytes=0-3"), "identity"), (&secret, None, "gzip")] {
         let headers: [(&str, &[u8]); 2] = [("range", b"bytes=0-3"), ("accept-encoding", b"compress")];
         let request = Request::new("GET", &format!("{base}/ok"), headers, "").unwrap();
         send(&door, request, access).await.unwrap();
         let seen = server.seen().last().unwrap().clone();
         assert_eq!(seen.header("range"), range);
-        assert!(seen.header("accept-encoding").unwrap().contains("gzip"), "only what can be decoded is asked for");
+        assert!(seen.header("accept-encoding").unwrap().contains(encoding), "only what can be decoded is asked for");
     }
+}
+
+#[tokio::test]
+async fn a_credential_that_is_sent_back_does_not_arrive() {
+    let server = Server::on("127.0.0.1").await;
+    let base = format!("http://127.0.0.1:{}", server.port);
+    let all = || rule(&format!("{base}/**"));
+    let access = access_with(vec![all()], &["127.0.0.1/32"], bound(api_key(), VALUE, all()));
+    let door = door(&Names::new(&[]));
+    let response = send(&door, get(&format!("{base}/echo")), &access).await.unwrap();
+    assert_eq!(response.headers.get("x-echo").unwrap(), "[REDACTED:svc]");
+    assert_eq!(response.body.collect().await.unwrap(), "[REDACTED:svc]");
+    assert_eq!(server.seen()[0].header("x-api-key"), Some(VALUE));
+}
+
+#[tokio::test]
+async fn a_redirect_carries_no_credential_away_in_its_url() {
+    let (a, b) = (Server::on("127.0.0.1").await, Server::on("127.0.0.2").await);
+    let (at_a, at_b) = (format!("http://127.0.0.1:{}", a.port), format!("http://127.0.0.2:{}", b.port));
+    let rules = [format!("{at_a}/**"), format!("{at_b}/**")];
+    let credentials = bound(api_key(), "rf_live_plain_value", rule(&rules[0]));
+    let access = access_with(rules.iter().map(|url| rule(url)).collect(), &["127.0.0.0/8"], credentials);
+    let url = format!("{at_a}/r/302?to={at_b}/KEY");
+    let error = send(&door(&Names::new(&[])), get(&url), &access).await.unwrap_err();
+    assert_eq!(error.code(), "http.leak");
+    assert!(b.seen().is_empty());
 }

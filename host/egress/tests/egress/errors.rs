@@ -2,9 +2,9 @@
 
 use ringfence_core::grant::{HttpRule, Methods};
 use ringfence_core::{LimitKind, LimitSet, Limits, Secret};
-use ringfence_egress::{Access, BoundCredential, Budget, EgressError, Placement, Request};
+use ringfence_egress::{BoundCredential, Budget, EgressError, Placement, Request};
 
-use super::support::door::{access, door, get, rule, send};
+use super::support::door::{access, access_with, door, get, rule, send};
 use super::support::names::Names;
 use super::support::server::Server;
 
@@ -24,7 +24,7 @@ fn check(error: &EgressError, code: &str, for_guest: &str, for_operator: &str) {
 async fn what_was_decided() {
     let names = Names::new(&[("a.test", &["10.9.8.7"]), ("none.test", &[""])]);
     let all =
-        access(&["http://**.test/inner/**", "http://a.test/**", "http://none.test/**", "http://gone.test/**"], &[]);
+        access(&["http://**.in.test/inner/**", "http://a.test/**", "http://none.test/**", "http://gone.test/**"], &[]);
     let door = door(&names);
     for (url, code, for_guest, for_operator) in [
         (
@@ -35,10 +35,10 @@ async fn what_was_decided() {
              { url = \"http://b.other/x\", methods = [\"GET\"] }",
         ),
         (
-            "http://b.test/x",
+            "http://b.in.test/x",
             "http.denied",
             "no rule for this path",
-            "the nearest is number 1: `* http://**.test/inner/**`",
+            "the nearest is number 1: `* http://**.in.test/inner/**`",
         ),
         (
             "http://a.test/",
@@ -77,7 +77,9 @@ async fn what_happened_on_the_way() {
         bound_to: HttpRule::new(rule(&rules[0]).url, Methods::All),
     };
     let other = BoundCredential { bound_to: rule(&rules[1]), ..credential.clone() };
-    let access = Access { credentials: vec![credential, other], ..access(&[&rules[0], &rules[1]], &["127.0.0.1/32"]) };
+    let rules = || rules.iter().map(|url| rule(url)).collect();
+    let without = access_with(rules(), &["127.0.0.1/32"], Vec::new());
+    let access = access_with(rules(), &["127.0.0.1/32"], vec![credential, other]);
     let door = door(&Names::new(&[]));
     for (url, code, for_guest, for_operator) in [
         (format!("{closed_base}/"), "http.connect", "could not be connected to", "onnection refused"),
@@ -89,15 +91,14 @@ async fn what_happened_on_the_way() {
             "redirects to http://b.test,",
             "after a redirect",
         ),
+        (format!("{base}/s3cret-value"), "http.leak", "the value of the secret `svc`", "URL"),
+        (format!("{base}/coded"), "decode.unknown_encoding", "cannot be decoded", "cannot be decoded"),
         (format!("{base}/?key=own"), "credential.already_set", "`svc` was not placed", "`svc` was not placed"),
     ] {
-        // The credential makes a query of its own, which these paths of the test server do not expect.
-        let access = if code == "credential.already_set" || code == "http.connect" {
-            access.clone()
-        } else {
-            Access { credentials: Vec::new(), ..access.clone() }
-        };
-        check(&send(&door, get(&url), &access).await.unwrap_err(), code, for_guest, for_operator);
+        // The credential makes a query of its own, which most paths of the test server do not expect.
+        let with = matches!(code, "credential.already_set" | "http.connect" | "http.leak");
+        let access = if with { &access } else { &without };
+        check(&send(&door, get(&url), access).await.unwrap_err(), code, for_guest, for_operator);
     }
     let limits = Limits::effective(&LimitSet::default(), &LimitSet::default().with(LimitKind::HttpRequestBytes, 1));
     let error = door.send(get(&format!("{base}/")), &access, &Budget::new(limits)).await.unwrap_err();

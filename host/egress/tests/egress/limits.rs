@@ -2,12 +2,12 @@
 
 use std::num::NonZeroU64;
 
-use ringfence_core::grant::{HttpRule, RuleSet};
+use ringfence_core::grant::HttpRule;
 use ringfence_core::limit::LimitExceeded;
 use ringfence_core::{LimitKind, LimitSet, Limits};
 use ringfence_egress::{Access, Budget, EgressError, Request};
 
-use super::support::door::{access, door, get, rule};
+use super::support::door::{access, access_with, door, get, rule};
 use super::support::names::Names;
 use super::support::server::Server;
 
@@ -43,7 +43,7 @@ async fn every_limit_of_the_call_and_of_the_rule_ends_the_request() {
         let url = format!("{base}{path}");
         let wide = access(&[&format!("{base}/**")], &["127.0.0.1/32"]);
         let by_call = exceeded(get(&url), &wide, limits(kind, value)).await;
-        let narrow = Access { rules: RuleSet::new(vec![narrow]), ..wide };
+        let narrow = access_with(vec![narrow], &["127.0.0.1/32"], Vec::new());
         let by_rule = exceeded(get(&url), &narrow, Limits::default()).await;
         for exceeded in [by_call, by_rule] {
             assert_eq!((exceeded.limit.as_str(), exceeded.allowed), (kind.code(), value), "{path}");

@@ -5,8 +5,10 @@
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use proptest::prelude::*;
 use proptest::sample::select;
-use ringfence_core::grant::{HttpRule, Methods, RuleSet};
+use ringfence_core::grant::{HttpRule, Methods};
 use ringfence_egress::{Access, Request, Target, follow};
+
+use super::support::door::access_with;
 
 /// Where a request goes, in parts.
 #[derive(Clone, Debug)]
@@ -243,5 +245,5 @@ proptest! {
 }
 
 fn access(rules: &[Rule]) -> Access {
-    Access { rules: RuleSet::new(rules.iter().map(Rule::lowered).collect()), ..Access::default() }
+    access_with(rules.iter().map(Rule::lowered).collect(), &[], Vec::new())
 }

@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use ringfence_core::Limits;
 use ringfence_core::grant::{HttpRule, Methods, RuleSet};
-use ringfence_egress::{Access, AddressGrants, Budget, Egress, EgressError, Request, Response, Settings};
+use ringfence_egress::{
+    Access, AddressGrants, BoundCredential, Budget, Egress, EgressError, Request, Response, Settings,
+};
 
 use super::names::Names;
 
@@ -20,11 +22,13 @@ pub fn rule(url: &str) -> HttpRule {
 
 /// What may pass: `rules` for all methods, and these addresses.
 pub fn access(rules: &[&str], addresses: &[&str]) -> Access {
-    Access {
-        rules: RuleSet::new(rules.iter().map(|url| rule(url)).collect()),
-        addresses: AddressGrants::new(addresses.iter().map(|net| net.parse().unwrap())),
-        ..Access::default()
-    }
+    access_with(rules.iter().map(|url| rule(url)).collect(), addresses, Vec::new())
+}
+
+/// The same, with rules that say more, and with credentials.
+pub fn access_with(rules: Vec<HttpRule>, addresses: &[&str], credentials: Vec<BoundCredential>) -> Access {
+    let addresses = AddressGrants::new(addresses.iter().map(|net| net.parse().unwrap()));
+    Access::new(RuleSet::new(rules), addresses, credentials, &[]).unwrap()
 }
 
 pub fn get(url: &str) -> Request {

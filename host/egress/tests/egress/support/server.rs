@@ -2,13 +2,14 @@
 //!
 //! | path | answer |
 //! |---|---|
-//! | `/r/STATUS?to=LOCATION` | redirects there |
+//! | `/r/STATUS?to=LOCATION` | redirects there; `KEY` in it becomes the `x-api-key` that it was sent |
 //! | `/loop` | redirects to itself |
 //! | `/keys` | has cookies and hop-by-hop headers |
-//! | `/echo` | sends back the `x-api-key` that it was sent |
+//! | `/echo` | sends back that key, in a header and in the body |
 //! | `/bytes/N` | N bytes |
 //! | `/drip` | a first piece, and then nothing for ever |
 //! | `/hang` | nothing for ever |
+//! | `/coded` | `ok`, in an encoding that nobody knows |
 //! | `/garbage` | no HTTP |
 //! | `/last` | `ok`, and closes the connection |
 //! | others | `ok` |
@@ -128,6 +129,8 @@ async fn read(stream: &mut (impl AsyncBufReadExt + Unpin)) -> io::Result<Option<
 fn answer(request: &Seen) -> String {
     let path = request.path.as_str();
     if let Some((status, to)) = path.strip_prefix("/r/").and_then(|rest| rest.split_once("?to=")) {
+        // A server that is up to something.
+        let to = to.replace("KEY", request.header("x-api-key").unwrap_or_default());
         return format!("HTTP/1.1 {status} Moved\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n");
     }
     if let Some(count) = path.strip_prefix("/bytes/") {
@@ -136,10 +139,14 @@ fn answer(request: &Seen) -> String {
     match path {
         "/loop" => "HTTP/1.1 302 Found\r\nlocation: /loop\r\ncontent-length: 0\r\n\r\n".into(),
         "/keys" => ok("set-cookie: a=b\r\nx-auth-token: t\r\nkeep-alive: timeout=5\r\nx-kept: 1\r\n", "ok"),
-        "/echo" => ok("", request.header("x-api-key").unwrap_or("nothing")),
+        "/echo" => {
+            let key = request.header("x-api-key").unwrap_or("nothing");
+            ok(&format!("x-echo: {key}\r\n"), key)
+        }
         "/drip" => "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nfirst".into(),
         "/hang" => String::new(),
         "/garbage" => "this is no HTTP\r\n\r\n".into(),
+        "/coded" => ok("content-encoding: rot13\r\n", "bx"),
         "/last" => ok("connection: close\r\n", "ok"),
         _ => ok("", "ok"),
     }
