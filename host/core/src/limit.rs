@@ -43,6 +43,15 @@ pub enum LimitKind {
     Result,
     /// Bytes of the parameters as JSON.
     Params,
+    /// HTTP requests; each redirect is one more.
+    HttpRequests,
+    /// Bytes of each HTTP request: URL, headers and body.
+    HttpRequestBytes,
+    /// Bytes of each HTTP response: headers and decoded body. Counted as they arrive, so what is over is never held.
+    HttpResponseBytes,
+    /// Milliseconds of each HTTP request, from its start through all redirects to the last byte of the response. Does
+    /// not bound the call; the deadline does.
+    HttpTime,
 }
 
 /// What is known of a limit.
@@ -59,8 +68,9 @@ struct Facts {
 }
 
 /// In the order of the enum, a test holds it so. Fuel, deadline, log records and table elements follow what IronClaw
-/// allows (500 million, 60 s, 1,000 records; 100,000 elements because real components need over 21,000).
-const FACTS: [Facts; 13] = [
+/// allows (500 million, 60 s, 1,000 records; 100,000 elements because real components need over 21,000); so do the 50
+/// HTTP requests, 10 MiB of response and 30 s.
+const FACTS: [Facts; 17] = [
     facts(LimitKind::Fuel, "fuel", "fuel", "fuel", "units", 500_000_000),
     facts(LimitKind::Deadline, "deadline_ms", "deadline", "time", "ms", 60_000),
     facts(LimitKind::Memory, "memory_bytes", "memory", "memory", "bytes", 64 * MIB),
@@ -74,6 +84,10 @@ const FACTS: [Facts; 13] = [
     facts(LimitKind::LogBytes, "log_bytes", "log", "log", "bytes", MIB),
     facts(LimitKind::Result, "result_bytes", "result", "result", "bytes", 8 * MIB),
     facts(LimitKind::Params, "param_bytes", "params", "parameters", "bytes", 8 * MIB),
+    facts(LimitKind::HttpRequests, "http_requests", "http_requests", "number of HTTP requests", "requests", 50),
+    facts(LimitKind::HttpRequestBytes, "http_request_bytes", "http_request", "HTTP request", "bytes", MIB),
+    facts(LimitKind::HttpResponseBytes, "http_response_bytes", "http_response", "HTTP response", "bytes", 10 * MIB),
+    facts(LimitKind::HttpTime, "http_time_ms", "http_time", "time for one HTTP request", "ms", 30_000),
 ];
 
 const fn facts(
@@ -201,6 +215,8 @@ pub enum SetBy {
     Operator,
     /// The engine: it holds for all tools alike.
     Engine,
+    /// The HTTP rule that let the request pass.
+    HttpRule,
 }
 
 /// The limits of one call, complete.
@@ -231,6 +247,16 @@ impl Limits {
     /// The value of `kind`, for code that counts in `usize`.
     pub fn get_usize(&self, kind: LimitKind) -> usize {
         usize::try_from(self.get(kind)).unwrap_or(usize::MAX)
+    }
+
+    /// These limits, with `kind` lowered to what an HTTP rule says of it. A rule raises nothing.
+    #[must_use]
+    pub fn under_rule(mut self, kind: LimitKind, value: Option<u64>) -> Self {
+        let limit = &mut self.0[kind as usize];
+        if let Some(value) = value.filter(|value| *value < limit.0) {
+            *limit = (value, SetBy::HttpRule);
+        }
+        self
     }
 
     /// The error of a call that used `used` of `kind`; `None` where that cannot be told.
@@ -272,6 +298,9 @@ impl LimitExceeded {
         };
         match self.set_by {
             SetBy::Manifest => format!("the tool's own manifest sets this limit: its author can raise `{}`", facts.key),
+            SetBy::HttpRule => {
+                format!("the HTTP rule of `{tool}` that let the request pass sets this limit: raise it there")
+            }
             _ => format!("the operator can raise `{}` under [tools.\"{tool}\".limits] in config.toml", facts.key),
         }
     }
@@ -286,6 +315,7 @@ impl fmt::Display for LimitExceeded {
             SetBy::Manifest => "by its manifest",
             SetBy::Operator => "by the operator",
             SetBy::Engine => "for all tools",
+            SetBy::HttpRule => "by its HTTP rule",
         };
         write!(f, "over its limit of {noun}: {} {unit} allowed {by}", self.allowed)?;
         match self.used {

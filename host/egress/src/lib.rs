@@ -1,5 +1,36 @@
 //! The only door to the network: rules, addresses, redirects, credentials, leak scan.
+//!
+//! Read [`Egress::send`] first: it is the way of a request, top to bottom. [`Access::decide`] says without sending
+//! whether it would go.
 
+mod access;
+mod address;
+mod budget;
+mod client;
+mod credential;
+mod decode;
+mod error;
 mod outgoing;
+mod redirect;
+mod request;
+mod resolve;
+mod response;
+mod scan;
+mod send;
+mod target;
 
+pub use access::{Access, BoundCredential, Decision};
+pub use address::{AddressGrants, AddressRefused, RefusedRange};
+pub use budget::Budget;
+pub use client::{Settings, SettingsError};
+pub use credential::{CredentialError, MIN_CREDENTIAL, Placement, PlacementError, is_forbidden_header, withhold};
+pub use decode::{DecodeError, Decoded, decode};
+pub use error::EgressError;
 pub use outgoing::Outgoing;
+pub use redirect::{MAX_REDIRECTS, RedirectError, follow};
+pub use request::{Request, RequestError};
+pub use resolve::{ResolveError, Resolver, SystemResolver};
+pub use response::{Body, Response};
+pub use scan::{Leak, Scanner, ScannerError};
+pub use send::Egress;
+pub use target::{MAX_URL, Target, TargetError};

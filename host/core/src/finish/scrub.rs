@@ -10,6 +10,7 @@ mod keys;
 mod known;
 mod redactor;
 mod spans;
+mod spellings;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -20,7 +21,9 @@ use std::time::Duration;
 use thiserror::Error;
 
 use self::known::KnownValues;
+pub use self::known::mark;
 use self::redactor::Redactor;
+pub use self::spellings::spellings;
 use crate::error::{CallError, Failure, FailureKind, ToolError};
 use crate::output::{Body, Content, Media, RawOutput, Resource, ToolOutput};
 use crate::secret::Secret;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::{keys, tokens};
 
 /// How every mark begins.
-const OPENING: &str = "[REDACTED:";
+pub(super) const OPENING: &str = "[REDACTED:";
 
 /// The longest inside of a mark that is looked at.
 const MAX_INSIDE: usize = 96;

@@ -1,0 +1,68 @@
+//! Headers: those that credentials go into, those that a guest never sets, and those that are held back.
+
+use http::header::{
+    ACCEPT_ENCODING, AUTHORIZATION, CONNECTION, CONTENT_LENGTH, COOKIE, HOST, IF_RANGE, PROXY_AUTHENTICATE,
+    PROXY_AUTHORIZATION, RANGE, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+};
+use http::{HeaderName, HeaderValue};
+
+use super::{Credential, CredentialError};
+use crate::Outgoing;
+use crate::decode::ACCEPTED;
+
+/// What says how a message travels over one connection (RFC 9110, 7.6.1, and HTTP/2's upgrade), and what the host
+/// derives from the URL and the body: two opinions on it are request smuggling.
+const OF_CONNECTION: [HeaderName; 11] = [
+    CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+    PROXY_AUTHENTICATE,
+    TE,
+    TRAILER,
+    TRANSFER_ENCODING,
+    UPGRADE,
+    HeaderName::from_static("http2-settings"),
+    HOST,
+    CONTENT_LENGTH,
+];
+
+/// What says who is asking.
+const OF_IDENTITY: [HeaderName; 4] = [AUTHORIZATION, PROXY_AUTHORIZATION, COOKIE, HeaderName::from_static("cookie2")];
+
+/// Whether a guest may never set this header itself: credentials are the operator's, and so is the connection.
+pub fn is_forbidden_header(name: &HeaderName) -> bool {
+    is_of_connection(name) || OF_IDENTITY.contains(name)
+}
+
+pub(super) fn is_of_connection(name: &HeaderName) -> bool {
+    OF_CONNECTION.contains(name)
+}
+
+/// Takes from a request with a credential what would let its answer pass the scan: a range could bring the credential
+/// back in two halves, and a content encoding that cannot be decoded cannot be looked through.
+pub fn withhold(request: &mut Outgoing) {
+    request.headers.remove(RANGE);
+    request.headers.remove(IF_RANGE);
+    request.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(ACCEPTED));
+}
+
+/// Sets `header` to `value`, in which the credential is.
+pub(super) fn place(
+    credential: &Credential<'_>,
+    header: &HeaderName,
+    value: &str,
+    request: &mut Outgoing,
+) -> Result<(), CredentialError> {
+    // Of the credential itself, which in `value` may be encoded.
+    if credential.value.contains(char::is_control) {
+        return Err(CredentialError::ControlCharacter { name: credential.name.to_owned() });
+    }
+    if request.headers.contains_key(header) {
+        return Err(credential.already_set(format!("the header `{header}`")));
+    }
+    let mut value = HeaderValue::from_bytes(value.as_bytes())
+        .map_err(|_| CredentialError::ControlCharacter { name: credential.name.to_owned() })?;
+    value.set_sensitive(true);
+    request.headers.insert(header, value);
+    Ok(())
+}

@@ -1,0 +1,179 @@
+//! Why a request was not sent, or its response not delivered.
+
+use std::error::Error as StdError;
+use std::fmt::Write as _;
+
+use ringfence_core::grant::HttpRefusal;
+use ringfence_core::limit::LimitExceeded;
+use thiserror::Error;
+
+use crate::address::AddressRefused;
+use crate::credential::CredentialError;
+use crate::decode::DecodeError;
+use crate::redirect::RedirectError;
+use crate::request::RequestError;
+use crate::resolve::ResolveError;
+use crate::scan::Leak;
+
+/// Why a request was not sent, or its response not delivered. `Display` is the guest's text: it holds no address that
+/// the guest did not send, no secret, and nothing of the operator's rules.
+#[derive(Debug, Error)]
+pub enum EgressError {
+    /// There can be no such request.
+    #[error(transparent)]
+    Request(#[from] RequestError),
+    /// No rule lets it pass.
+    #[error("this tool may not reach {0}")]
+    Denied(Box<HttpRefusal>),
+    /// No rule lets pass where the server redirects to.
+    #[error("the server redirects to {}, which this tool may not reach: {}", .0.target.origin(), .0.reason())]
+    RedirectDenied(Box<HttpRefusal>),
+    /// The URL names an address that nothing connects to.
+    #[error("the URL names an address that this tool may not reach")]
+    Address(#[from] AddressRefused),
+    /// The name could not be resolved, or one of its addresses is refused.
+    #[error("{}", without_address(.0))]
+    Resolve(ResolveError),
+    /// A credential could not be placed.
+    #[error(transparent)]
+    Credential(#[from] CredentialError),
+    /// The guest, or a redirect, sends a secret where the host did not place one.
+    #[error(transparent)]
+    Leak(#[from] Leak),
+    /// The response is encoded so that nobody can look through it.
+    #[error(transparent)]
+    Decode(DecodeError),
+    /// The server redirects where nobody follows.
+    #[error(transparent)]
+    Redirect(#[from] RedirectError),
+    /// A limit was reached.
+    #[error("{0}")]
+    Limit(#[from] LimitExceeded),
+    /// No connection, or none that can be trusted.
+    #[error("{origin} could not be connected to")]
+    Connect {
+        /// Scheme, host and port.
+        origin: String,
+        /// What went wrong.
+        #[source]
+        source: reqwest::Error,
+    },
+    /// The connection broke, or what came over it was not HTTP.
+    #[error("{origin} did not answer properly")]
+    Transport {
+        /// Scheme, host and port.
+        origin: String,
+        /// What went wrong.
+        #[source]
+        source: reqwest::Error,
+    },
+    /// No client could be made.
+    #[error("the host cannot send requests now")]
+    Client(#[source] reqwest::Error),
+}
+
+fn without_address(error: &ResolveError) -> String {
+    match error {
+        ResolveError::Refused { name, .. } => {
+            format!("the name `{name}` leads to an address that this tool may not reach")
+        }
+        other => other.to_string(),
+    }
+}
+
+impl EgressError {
+    /// What the HTTP client says of a request to `origin`. The URL it knows is left out: a credential may be in it.
+    pub(crate) fn of_client(origin: String, error: reqwest::Error) -> Self {
+        let error = error.without_url();
+        match resolve_error(&error) {
+            Some(resolve) => Self::Resolve(resolve),
+            None if error.is_connect() => Self::Connect { origin, source: error },
+            None => Self::Transport { origin, source: error },
+        }
+    }
+
+    /// What decoding says: our own error, where the body broke off before.
+    pub(crate) fn of_decoding(error: DecodeError) -> Self {
+        match error {
+            DecodeError::Transport(cause) => match cause.downcast::<Self>() {
+                Ok(own) => *own,
+                Err(cause) => Self::Decode(DecodeError::Transport(cause)),
+            },
+            other => Self::Decode(other),
+        }
+    }
+
+    /// The same refusal, of a redirect: then the URL is the server's and not the guest's.
+    pub(crate) fn of_redirect(self) -> Self {
+        match self {
+            Self::Denied(refusal) => Self::RedirectDenied(refusal),
+            other => other,
+        }
+    }
+
+    /// The stable code.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Request(_) => "http.request",
+            Self::Denied(_) => "http.denied",
+            Self::RedirectDenied(_) => "http.redirect_denied",
+            Self::Address(_) | Self::Resolve(ResolveError::Refused { .. }) => "http.address",
+            Self::Resolve(_) => "http.resolve",
+            Self::Credential(error) => error.code(),
+            Self::Leak(_) => "http.leak",
+            Self::Decode(error) => error.code(),
+            Self::Redirect(_) => "http.redirect",
+            Self::Limit(_) => "http.limit",
+            Self::Connect { .. } => "http.connect",
+            Self::Transport { .. } => "http.transport",
+            Self::Client(_) => "http.client",
+        }
+    }
+
+    /// What the guest reads.
+    pub fn for_guest(&self) -> String {
+        self.to_string()
+    }
+
+    /// What the operator reads: the whole reason, and what to do about it.
+    pub fn for_operator(&self, tool: &str) -> String {
+        match self {
+            Self::Denied(refusal) => refusal.for_operator(tool),
+            Self::RedirectDenied(refusal) => format!("after a redirect, {}", refusal.for_operator(tool)),
+            Self::Address(refused) => format!("plugin `{tool}` may not reach {refused}"),
+            Self::Resolve(ResolveError::Refused { name, refused }) => {
+                format!("plugin `{tool}` may not reach `{name}`: {refused}")
+            }
+            Self::Limit(exceeded) => format!("{exceeded}: {}", exceeded.remedy(tool)),
+            Self::Resolve(error) => chain(error),
+            Self::Request(_) | Self::Redirect(_) | Self::Leak(_) => self.to_string(),
+            Self::Credential(_) | Self::Decode(_) | Self::Connect { .. } | Self::Transport { .. } | Self::Client(_) => {
+                chain(self)
+            }
+        }
+    }
+}
+
+/// An error and all that caused it.
+fn chain(error: &dyn StdError) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        // Writing to a string succeeds.
+        let _ = write!(text, ": {error}");
+        cause = error.source();
+    }
+    text
+}
+
+/// Our own error, which the client carries somewhere among the causes of its own.
+fn resolve_error(error: &reqwest::Error) -> Option<ResolveError> {
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if let Some(own) = error.downcast_ref::<ResolveError>() {
+            return Some(own.again());
+        }
+        cause = error.source();
+    }
+    None
+}

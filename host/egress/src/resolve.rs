@@ -1,0 +1,122 @@
+//! Names become addresses, and every address is checked before anything is connected to.
+
+use std::error::Error as StdError;
+use std::io;
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use thiserror::Error;
+use tokio::sync::Semaphore;
+
+use crate::address::{AddressGrants, AddressRefused};
+
+/// Look-ups at once. Each holds a thread until the system answers, even when nobody waits for it any more.
+const MAX_LOOKUPS: usize = 64;
+
+/// Says which addresses a name has.
+#[async_trait]
+pub trait Resolver: Send + Sync {
+    /// All addresses of `name`.
+    ///
+    /// # Errors
+    /// When the name has none, or nobody can be asked.
+    async fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>>;
+}
+
+/// Asks the operating system.
+pub struct SystemResolver {
+    lookups: Arc<Semaphore>,
+}
+
+impl Default for SystemResolver {
+    fn default() -> Self {
+        Self { lookups: Arc::new(Semaphore::new(MAX_LOOKUPS)) }
+    }
+}
+
+#[async_trait]
+impl Resolver for SystemResolver {
+    async fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+        let place = Arc::clone(&self.lookups).acquire_owned().await.map_err(io::Error::other)?;
+        let name = name.to_owned();
+        let look_up = move || {
+            let _place = place;
+            (name.as_str(), 0).to_socket_addrs().map(|found| found.map(|address| address.ip()).collect())
+        };
+        tokio::task::spawn_blocking(look_up).await.map_err(io::Error::other)?
+    }
+}
+
+/// Why a name is not connected to.
+#[derive(Debug, Error)]
+pub enum ResolveError {
+    /// Nobody knows it.
+    #[error("the name `{name}` could not be resolved")]
+    Lookup {
+        /// The name.
+        name: String,
+        /// What the resolver says.
+        #[source]
+        source: io::Error,
+    },
+    /// It has no addresses.
+    #[error("the name `{0}` has no addresses")]
+    Empty(String),
+    /// One of its addresses is refused, and with it the name: who mixes them is up to something.
+    #[error("the name `{name}` leads to {refused}")]
+    Refused {
+        /// The name.
+        name: String,
+        /// The address and its range.
+        refused: AddressRefused,
+    },
+}
+
+impl ResolveError {
+    /// The same error once more: the client keeps its own.
+    pub(crate) fn again(&self) -> Self {
+        match self {
+            Self::Lookup { name, source } => {
+                Self::Lookup { name: name.clone(), source: io::Error::new(source.kind(), source.to_string()) }
+            }
+            Self::Empty(name) => Self::Empty(name.clone()),
+            Self::Refused { name, refused } => Self::Refused { name: name.clone(), refused: refused.clone() },
+        }
+    }
+}
+
+/// The resolver of one client: what it returns is all that is ever connected to.
+pub(crate) struct CheckedResolver {
+    pub(crate) resolver: Arc<dyn Resolver>,
+    pub(crate) grants: AddressGrants,
+}
+
+impl Resolve for CheckedResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let (resolver, grants) = (Arc::clone(&self.resolver), self.grants.clone());
+        Box::pin(async move {
+            let addresses = checked(&*resolver, &grants, name.as_str()).await?;
+            // The port is the URL's.
+            let addresses: Addrs = Box::new(addresses.into_iter().map(|address| SocketAddr::new(address, 0)));
+            Ok(addresses)
+        })
+    }
+}
+
+async fn checked(
+    resolver: &dyn Resolver,
+    grants: &AddressGrants,
+    name: &str,
+) -> Result<Vec<IpAddr>, Box<dyn StdError + Send + Sync>> {
+    let own = || name.to_owned();
+    let found = resolver.resolve(name).await.map_err(|source| ResolveError::Lookup { name: own(), source })?;
+    if found.is_empty() {
+        return Err(ResolveError::Empty(own()).into());
+    }
+    for address in &found {
+        grants.check(*address).map_err(|refused| ResolveError::Refused { name: own(), refused })?;
+    }
+    Ok(found)
+}

@@ -1,0 +1,16 @@
+//! The door to the network against real servers on this machine. Nothing here reaches another one.
+
+#![allow(unreachable_pub, missing_docs, reason = "nothing here is anybody's API")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod addresses;
+mod cancel;
+mod cases;
+mod credentials;
+mod errors;
+mod limits;
+mod model;
+mod proxies;
+mod redirects;
+mod support;
+mod tls;
