@@ -9,7 +9,8 @@ use thiserror::Error;
 /// The longest wait for one answer: time enough to type a passphrase into the window that a keyring opens.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// Puts questions that may never be answered.
+/// Puts questions that may never be answered, one at a time. Its clones are the same one.
+#[derive(Clone)]
 pub(crate) struct Deadline {
     longest: Duration,
     /// A question is out. Without it every later one would leave one more thread behind that waits.
@@ -33,10 +34,7 @@ impl Deadline {
     }
 
     /// The answer to `question`, if it comes in time. One that comes late is dropped, but may have had its effect.
-    pub(crate) fn answer<T: Send + 'static>(
-        &self,
-        question: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, Late> {
+    pub(crate) fn answer<T: Send + 'static>(&self, question: impl FnOnce() -> T + Send + 'static) -> Result<T, Late> {
         if self.waiting.swap(true, Ordering::AcqRel) {
             return Err(Late::StillWaiting);
         }
@@ -80,7 +78,7 @@ mod tests {
     fn who_is_silent_is_asked_nothing_more_until_the_answer_came() {
         let deadline = Deadline::of(Duration::from_millis(1));
         let (answer, question) = mpsc::channel::<()>();
-        let (done, finished) = mpsc::channel();
+        let (done, finished) = mpsc::channel::<()>();
         let late = deadline.answer(move || {
             let _ = question.recv();
             done

@@ -5,7 +5,7 @@
 
 mod entries;
 mod error;
-mod key;
+pub(crate) mod key;
 mod sealed;
 
 use std::io;
@@ -16,7 +16,6 @@ use zeroize::Zeroizing;
 
 use self::entries::Entries;
 pub use self::error::FileError;
-pub(crate) use self::key::KEY_FILE;
 use self::key::MasterKey;
 use crate::atomic_file;
 use crate::backend::Backend;

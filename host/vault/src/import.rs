@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 
 use crate::error::plain;
 use crate::name::SecretName;
-use crate::value::{MAX_VALUE, ValueError, check_value, read_bounded};
+use crate::value::{ValueError, check_value, read_bounded};
 
 /// The longest file that is imported, in bytes.
 const MAX_IMPORT: usize = 4 << 20;

@@ -32,11 +32,10 @@ type Answer<T> = Result<T, (SecretName, Error)>;
 
 impl Keyring {
     /// Reaches the keyring at `place`, for the vault `id`.
-    pub(crate) fn connect(place: Place, id: &str) -> Result<Self, VaultError> {
-        let deadline = Deadline::default();
+    pub(crate) fn connect(place: Place, id: &str, deadline: &Deadline) -> Result<Self, VaultError> {
         let store = deadline.answer(move || store(place)).unwrap_or_else(|late| Err(late.to_string()));
         let store = store.map_err(|cause| unavailable(place, cause))?;
-        Ok(Self { place, store, service: format!("ringfence:{id}"), deadline })
+        Ok(Self { place, store, service: format!("ringfence:{id}"), deadline: deadline.clone() })
     }
 
     /// Checks that the keyring keeps what it is given, by storing, reading and removing something that is no secret.
@@ -211,10 +210,7 @@ mod tests {
         let keyring = mock(Place::Keyring);
         let name: SecretName = "a".parse().unwrap();
         let value = b"hunter2".to_vec();
-        for error in [
-            Error::BadEncoding(value.clone()),
-            Error::BadDataFormat(value.clone(), "hunter2".into()),
-        ] {
+        for error in [Error::BadEncoding(value.clone()), Error::BadDataFormat(value.clone(), "hunter2".into())] {
             fails(&keyring, &name, error);
             let error = keyring.get(&[&name]).unwrap_err();
             let text = format!("{error} {error:?}");

@@ -143,7 +143,8 @@ mod tests {
     fn the_kernel_says_that_it_forgets_and_the_file_what_opens_it() {
         let kernel = Location::new(&Choice::Kernel, "by the operator".into());
         assert!(kernel.to_string().contains("lost with a reboot"));
-        let file = Location::new(&Choice::File(FileKey::Passphrase(Secret::new("hunter2hunter2".into()))), String::new());
+        let file =
+            Location::new(&Choice::File(FileKey::Passphrase(Secret::new("hunter2hunter2".into()))), String::new());
         assert_eq!(file.to_string(), "the encrypted file with a passphrase");
     }
 

@@ -40,7 +40,11 @@ impl<'a> Session<'a> {
     }
 
     /// Begins to use the place. A change that failed halfway is undone or completed first.
-    pub(crate) fn begin(folder: &'a Path, record: &'a mut Record, backend: &'a dyn Backend) -> Result<Self, VaultError> {
+    pub(crate) fn begin(
+        folder: &'a Path,
+        record: &'a mut Record,
+        backend: &'a dyn Backend,
+    ) -> Result<Self, VaultError> {
         let mut session = Self { folder, record, backend };
         session.finish()?;
         Ok(session)

@@ -93,7 +93,9 @@ mod tests {
 
     #[test]
     fn one_line_break_at_the_end_is_not_part_of_the_value() {
-        for (text, value) in [("x", "x"), ("x\n", "x"), ("x\r\n", "x"), ("x\n\n", "x\n"), ("\n x ", "\n x "), ("x\r", "x\r")] {
+        for (text, value) in
+            [("x", "x"), ("x\n", "x"), ("x\r\n", "x"), ("x\n\n", "x\n"), ("\n x ", "\n x "), ("x\r", "x\r")]
+        {
             assert_eq!(read_value(text.as_bytes()).unwrap().expose(), value);
         }
     }

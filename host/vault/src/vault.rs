@@ -9,6 +9,7 @@ use ringfence_core::Secret;
 use crate::atomic_file;
 use crate::backend::Backend;
 use crate::choosing;
+use crate::deadline::Deadline;
 use crate::error::VaultError;
 use crate::name::SecretName;
 use crate::place::{Choice, Location};
@@ -20,6 +21,8 @@ use crate::value::check_value;
 /// calls them where blocking is allowed. One process owns the folder; threads share the value.
 pub struct Vault {
     folder: PathBuf,
+    /// Outlives the connection to a keyring: who does not answer is not asked again by way of a new one.
+    deadline: Deadline,
     state: Mutex<State>,
 }
 
@@ -59,7 +62,7 @@ impl Vault {
         if record.is_some() {
             atomic_file::remove_left_over(folder)?;
         }
-        Ok(Self { folder: folder.to_owned(), state: Mutex::new(State { record, ..State::default() }) })
+        Ok(Self::with(folder, State { record, ..State::default() }))
     }
 
     /// Says where secrets are to live, or gives the key of the encrypted file.
@@ -161,20 +164,26 @@ impl Vault {
             .collect()
     }
 
+    fn with(folder: &Path, state: State) -> Self {
+        Self { folder: folder.to_owned(), deadline: Deadline::default(), state: Mutex::new(state) }
+    }
+
     /// Chooses the place, where that was not done before.
     fn settle(&self) -> Result<(), VaultError> {
         let mut state = self.state();
         if state.record.is_none() {
-            let (mut record, backend) = choosing::first(&self.folder, state.choice.as_ref())?;
-            Session::check(&self.folder, &mut record, &*backend)?;
-            *state = State { record: Some(record), backend: Some(backend), choice: None };
+            let (record, backend) = choosing::first(&self.folder, state.choice.as_ref(), &self.deadline)?;
+            let record = state.record.insert(record);
+            Session::check(&self.folder, record, &*backend)?;
+            state.backend = Some(backend);
+            state.choice = None;
         }
         Ok(())
     }
 
     /// Reaches the recorded place and looks at what happened to it meanwhile.
     fn reach(&self, record: &mut Record, given: Option<&Choice>) -> Result<Box<dyn Backend>, VaultError> {
-        let backend = choosing::reach(&self.folder, record, given)?;
+        let backend = choosing::reach(&self.folder, record, given, &self.deadline)?;
         Session::check(&self.folder, record, &*backend)?;
         Ok(backend)
     }

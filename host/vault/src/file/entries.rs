@@ -33,9 +33,8 @@ impl Entries {
 
     /// The entries as bytes, in a buffer that has room for `spare` bytes more and so never moves.
     pub(super) fn encode(&self, spare: usize) -> Zeroizing<Vec<u8>> {
-        let length = |(name, value): (&SecretName, &Secret)| {
-            NAME_HEAD + name.as_str().len() + VALUE_HEAD + value.expose().len()
-        };
+        let length =
+            |(name, value): (&SecretName, &Secret)| NAME_HEAD + name.as_str().len() + VALUE_HEAD + value.expose().len();
         let total: usize = self.0.iter().map(length).sum();
         let mut bytes = Zeroizing::new(Vec::with_capacity(total + spare));
         for (name, value) in &self.0 {
@@ -87,7 +86,8 @@ mod tests {
             }
             let bytes = entries.encode(7);
             prop_assert!(bytes.capacity() >= bytes.len() + 7);
-            prop_assert_eq!(exposed(&Entries::decode(&bytes).unwrap()), exposed(&entries));
+            let decoded = Entries::decode(&bytes).unwrap();
+            prop_assert_eq!(exposed(&decoded), exposed(&entries));
             if let Some(shorter) = bytes.len().checked_sub(1) {
                 prop_assert!(Entries::decode(&bytes[..shorter]).is_none());
             }

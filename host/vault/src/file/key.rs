@@ -11,9 +11,9 @@ use rustix::fs::OFlags;
 use sha2::Sha256;
 use zeroize::{Zeroize as _, Zeroizing};
 
+use super::SECRETS_FILE;
 use super::error::FileError;
 use super::sealed::{Head, SALT};
-use super::SECRETS_FILE;
 use crate::atomic_file;
 use crate::error::{VaultError, at};
 use crate::place::{FileKey, KeySource};

@@ -122,7 +122,9 @@ fn byte_of(source: KeySource) -> u8 {
 }
 
 fn source_of(byte: u8) -> Option<KeySource> {
-    [KeySource::KeyFile, KeySource::Credential, KeySource::Passphrase].into_iter().find(|source| byte_of(*source) == byte)
+    [KeySource::KeyFile, KeySource::Credential, KeySource::Passphrase]
+        .into_iter()
+        .find(|source| byte_of(*source) == byte)
 }
 
 /// The `N` bytes from `start` on, which the caller knows to be there.

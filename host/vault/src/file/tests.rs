@@ -1,5 +1,6 @@
 use proptest::prelude::*;
 
+use super::key::KEY_FILE;
 use super::*;
 
 fn name(text: &str) -> SecretName {
@@ -91,7 +92,11 @@ fn a_file_that_ends_early_or_goes_on_is_told_from_an_altered_one() {
     for length in 0..good.len() {
         fs_err::write(&path, &good[..length]).unwrap();
         let error = refusal(dir.path(), &FileKey::KeyFile);
-        let right = if length < 8 { matches!(error, FileError::NotSecrets(_)) } else { matches!(error, FileError::Length { .. }) };
+        let right = if length < 8 {
+            matches!(error, FileError::NotSecrets(_))
+        } else {
+            matches!(error, FileError::Length { .. })
+        };
         assert!(right, "{length}: {error:?}");
     }
     fs_err::write(&path, [&good[..], b"x"].concat()).unwrap();

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::value::MAX_VALUE;
 
 fn parsed(text: &str) -> Vec<(String, String)> {
     let import = Import::parse(text).unwrap_or_else(|error| panic!("{text:?}: {error}"));
@@ -94,7 +95,10 @@ fn json_objects_of_texts() {
 #[test]
 fn bad_json_is_named_by_line_and_never_repeated() {
     for (text, expected) in [
-        ("{\n\"a\": \"hunter2\",\n\"b\": 1,\n\"c\": null,\n\"d\": [\"hunter2\"]}", &["3 NotString", "4 NotString", "5 NotString"][..]),
+        (
+            "{\n\"a\": \"hunter2\",\n\"b\": 1,\n\"c\": null,\n\"d\": [\"hunter2\"]}",
+            &["3 NotString", "4 NotString", "5 NotString"][..],
+        ),
         ("{\n\"a\": \"hunter2\"\n\"b\": \"hunter2\"}", &["3 Json"]),
         ("{\"a\": \"hunter2\"} hunter2", &["1 Json"]),
         ("{\"a\": \"hunter2", &["1 Json"]),

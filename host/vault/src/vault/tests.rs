@@ -85,10 +85,17 @@ fn the_list_has_names_and_times() {
 fn what_is_no_value_is_refused_before_anything_is_written() {
     let dir = tempfile::tempdir().unwrap();
     let vault = in_file(&dir.path().join("vault"));
-    for (bad, code) in [("", "secret.value.empty"), ("a\0b", "secret.value.nul"), (&"x".repeat(MAX_VALUE + 1), "secret.value.too_long")] {
+    for (bad, code) in [
+        ("", "secret.value.empty"),
+        ("a\0b", "secret.value.nul"),
+        (&"x".repeat(MAX_VALUE + 1), "secret.value.too_long"),
+    ] {
         let error = vault.set(name("a"), secret(bad)).unwrap_err();
         assert_eq!(error.code(), code);
-        assert!(matches!(&error, VaultError::Value { source: ValueError::Empty | ValueError::Nul | ValueError::TooLong, .. }));
+        assert!(matches!(
+            &error,
+            VaultError::Value { source: ValueError::Empty | ValueError::Nul | ValueError::TooLong, .. }
+        ));
         assert!(!dir.path().join("vault").exists());
     }
     vault.set(name("a"), secret(&"x".repeat(MAX_VALUE))).unwrap();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::fake::{Durable, Fake};
 use super::*;
+use crate::file::key::KEY_FILE;
 
 /// Does `work` on a vault with the secrets `a` and `b`, and gives back every state in which a crash could leave it,
 /// from the one before to the one after.
@@ -145,12 +146,12 @@ fn a_first_set_that_was_interrupted_is_begun_again() {
     let dir = tempfile::tempdir().unwrap();
     drop(crate::file::SecretsFile::create_or_open(dir.path(), &FileKey::KeyFile).unwrap());
     let key_alone = tempfile::tempdir().unwrap();
-    let key = dir.path().join(crate::file::KEY_FILE);
-    fs_err::copy(&key, key_alone.path().join(crate::file::KEY_FILE)).unwrap();
+    let key = dir.path().join(KEY_FILE);
+    fs_err::copy(&key, key_alone.path().join(KEY_FILE)).unwrap();
     for folder in [dir.path(), key_alone.path()] {
         fs_err::write(folder.join(".tmp-left"), "x").unwrap();
         in_file(folder).set(name("a"), secret("x")).unwrap();
-        assert_eq!(fs_err::read(folder.join(crate::file::KEY_FILE)).unwrap(), fs_err::read(&key).unwrap());
+        assert_eq!(fs_err::read(folder.join(KEY_FILE)).unwrap(), fs_err::read(&key).unwrap());
         assert_eq!(all(&Vault::open(folder).unwrap()).len(), 1);
         assert!(!folder.join(".tmp-left").exists());
     }

@@ -39,7 +39,7 @@ impl Fake {
         });
         Session::check(folder, &mut record, self).unwrap();
         let state = State { record: Some(record), backend: Some(Box::new(self.clone())), choice: None };
-        Vault { folder: folder.to_owned(), state: Mutex::new(state) }
+        Vault::with(folder, state)
     }
 }
 

@@ -54,7 +54,9 @@ fn the_search_finds_every_form() {
     for before in ["", "x", "xy"] {
         let longer = format!("{before}{}", value.expose());
         let hex: String = longer.bytes().map(|byte| format!("{byte:02x}")).collect();
-        for found in [STANDARD.encode(&longer), URL_SAFE.encode(&longer), format!("{:?}", longer.as_bytes()), hex, longer] {
+        for found in
+            [STANDARD.encode(&longer), URL_SAFE.encode(&longer), format!("{:?}", longer.as_bytes()), hex, longer]
+        {
             assert!(seen(found.as_bytes()).is_some(), "{found}");
         }
     }

@@ -4,7 +4,8 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 
 use super::*;
-use crate::file::{FileError, KEY_FILE, SECRETS_FILE};
+use crate::file::key::KEY_FILE;
+use crate::file::{FileError, SECRETS_FILE};
 use crate::keyring::Keyring;
 use crate::place::{KeySource, Place};
 use crate::record::Times;
@@ -103,7 +104,7 @@ fn a_recorded_keyring_that_does_not_answer_is_an_error_and_stays_recorded() {
     record.secrets.insert(name("a"), Times { created: 1, rotated: None });
     record.save(dir.path()).unwrap();
     let before = fs_err::read(dir.path().join("vault.json")).unwrap();
-    if Keyring::connect(Place::Keyring, "0").is_ok() {
+    if Keyring::connect(Place::Keyring, "0", &Deadline::default()).is_ok() {
         eprintln!("SKIPPED: a system keyring answers here, so its absence cannot be tested");
         return;
     }
@@ -125,7 +126,8 @@ fn a_recorded_keyring_that_does_not_answer_is_an_error_and_stays_recorded() {
 #[test]
 fn without_a_choice_it_is_the_keyring_or_else_the_file() {
     let dir = tempfile::tempdir().unwrap();
-    let answers = Keyring::connect(Place::Keyring, "0").and_then(|keyring| keyring.prove()).is_ok();
+    let answers =
+        Keyring::connect(Place::Keyring, "0", &Deadline::default()).and_then(|keyring| keyring.prove()).is_ok();
     let vault = Vault::open(dir.path()).unwrap();
     vault.set(name("a"), secret("x")).unwrap();
     let location = vault.location().unwrap();
@@ -188,7 +190,7 @@ fn steps_of_the_file_system_that_fail_name_the_path_and_lose_nothing() {
 fn a_folder_that_cannot_be_made_or_written_is_an_error_with_its_path() {
     // `/proc` takes no new entries, not even from root, and a place under a file from nobody.
     for folder in ["/proc/ringfence-vault", "/proc/version/vault"] {
-        let vault = Vault { folder: folder.into(), state: Mutex::default() };
+        let vault = Vault::with(Path::new(folder), State::default());
         vault.choose(Choice::File(FileKey::KeyFile)).unwrap();
         failed_at(vault.set(name("a"), secret("x")), Path::new(folder));
     }
