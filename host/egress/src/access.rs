@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use http::Method;
 use ringfence_core::Secret;
-use ringfence_core::grant::{HttpRule, RuleSet};
+use ringfence_core::grant::{HttpRule, HttpTarget, RuleSet};
 use url::Host;
 
 use crate::address::AddressGrants;
@@ -16,7 +16,8 @@ use crate::target::Target;
 /// What one tool may reach.
 #[derive(Clone)]
 pub struct Access {
-    rules: RuleSet,
+    /// Each has to let a request pass: what is asked for, and what of it is granted.
+    rules: Vec<RuleSet>,
     addresses: AddressGrants,
     credentials: Vec<BoundCredential>,
     scanner: Scanner,
@@ -31,17 +32,23 @@ pub struct BoundCredential {
     pub secret: Secret,
     /// Where it goes in a request.
     pub placement: Placement,
-    /// The requests that carry it: scheme, host, port, path and method. It lets no request pass; the rules do.
-    pub bound_to: HttpRule,
+    /// The requests that carry it, by scheme, host, port, path and method: those that each of these sets names. They let no
+    /// request pass; the rules do.
+    pub bound_to: Vec<RuleSet>,
+
+}
+
+impl BoundCredential {
+    fn is_for(&self, target: &HttpTarget, method: &Method) -> bool {
+        !self.bound_to.is_empty() && self.bound_to.iter().all(|set| set.decide(target, method.as_str()).is_ok())
+    }
 }
 
 /// A request that may be sent.
 #[derive(Clone, Debug)]
 pub struct Decision<'a> {
-    /// The place of the rule that let it pass, from 0.
-    pub place: usize,
-    /// That rule.
-    pub rule: &'a HttpRule,
+    /// The rules that let it pass, one of each set, with their places from 0.
+    pub rules: Vec<(usize, &'a HttpRule)>,
     /// The credentials that it will carry.
     pub credentials: Vec<&'a BoundCredential>,
 }
@@ -60,7 +67,14 @@ impl Access {
     ) -> Result<Self, ScannerError> {
         let own = credentials.iter().map(|credential| (credential.name.clone(), credential.secret.clone()));
         let secrets: Vec<(String, Secret)> = own.chain(other.iter().cloned()).collect();
-        Ok(Self { rules, addresses, credentials, scanner: Scanner::new(&secrets)? })
+        Ok(Self { rules: vec![rules], addresses, credentials, scanner: Scanner::new(&secrets)? })
+    }
+
+    /// The same, as far as `rules` let it pass as well.
+    #[must_use]
+    pub fn within(mut self, rules: RuleSet) -> Self {
+        self.rules.push(rules);
+        self
     }
 
     /// The addresses that are granted.
@@ -79,7 +93,8 @@ impl Access {
     /// [`EgressError::Denied`] and [`EgressError::Address`].
     pub fn decide(&self, target: &Target, method: &Method) -> Result<Decision<'_>, EgressError> {
         let seen = target.seen();
-        let place = self.rules.decide(seen, method.as_str()).map_err(EgressError::Denied)?;
+        let rule = |set| RuleSet::decide(set, seen, method.as_str()).map(|place| (place, &set.rules()[place]));
+        let rules = self.rules.iter().map(rule).collect::<Result<_, _>>().map_err(EgressError::Denied)?;
         // The client resolves names, and connects to addresses as they stand.
         let literal: Option<IpAddr> = match seen.host() {
             Host::Ipv4(address) => Some((*address).into()),
@@ -87,8 +102,8 @@ impl Access {
             Host::Domain(_) => None,
         };
         literal.map_or(Ok(()), |address| self.addresses.check(address))?;
-        let bound = |credential: &&BoundCredential| credential.bound_to.matches(seen, method.as_str());
+        let bound = |credential: &&BoundCredential| credential.is_for(seen, method);
         let credentials = self.credentials.iter().filter(bound).collect();
-        Ok(Decision { place, rule: &self.rules.rules()[place], credentials })
+        Ok(Decision { rules, credentials })
     }
 }

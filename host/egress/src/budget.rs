@@ -20,8 +20,8 @@ pub struct Budget {
 #[derive(Debug, Default)]
 struct Requests {
     all: u64,
-    /// By the place of the rule that let them pass.
-    by_rule: HashMap<usize, u64>,
+    /// By the rules that let them pass: number of the set, place in it.
+    by_rule: HashMap<(usize, usize), u64>,
 }
 
 impl Budget {
@@ -30,26 +30,33 @@ impl Budget {
         Self { limits, used: Mutex::default() }
     }
 
-    /// Takes a request of `bytes` bytes that `rule`, the one at `place`, lets pass. Returns the limits that hold for it.
+    /// Takes a request of `bytes` bytes that `rules` let pass. Returns the limits that hold for it.
     ///
     /// # Errors
     /// When it is too large, or one too many. Nothing is taken then.
-    pub(crate) fn take(&self, place: usize, rule: &HttpRule, bytes: u64) -> Result<Limits, LimitExceeded> {
-        let limits = under_rule(&self.limits, rule);
+    pub(crate) fn take(&self, rules: &[(usize, &HttpRule)], bytes: u64) -> Result<Limits, LimitExceeded> {
+        let limits = rules.iter().fold(self.limits.clone(), |limits, (_, rule)| under_rule(&limits, rule));
         if bytes > limits.get(LimitKind::HttpRequestBytes) {
             return Err(limits.exceeded(LimitKind::HttpRequestBytes, Some(bytes)));
         }
         let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
-        let (all, by_rule) = (used.all + 1, used.by_rule.get(&place).copied().unwrap_or(0) + 1);
+        let all = used.all + 1;
         if all > self.limits.get(LimitKind::HttpRequests) {
             return Err(self.limits.exceeded(LimitKind::HttpRequests, Some(all)));
         }
-        // Not more than `limits` in any case, since all requests are not.
-        if rule.requests.is_some_and(|most| by_rule > most.get()) {
-            return Err(limits.exceeded(LimitKind::HttpRequests, Some(by_rule)));
+        let keys = || rules.iter().enumerate().map(|(set, (place, rule))| ((set, *place), *rule));
+        for (key, rule) in keys() {
+            let by_rule = used.by_rule.get(&key).copied().unwrap_or(0) + 1;
+            // Not more than `limits` in any case, since all requests are not.
+            if rule.requests.is_some_and(|most| by_rule > most.get()) {
+                let limits = under_rule(&self.limits, rule);
+                return Err(limits.exceeded(LimitKind::HttpRequests, Some(by_rule)));
+            }
         }
         used.all = all;
-        used.by_rule.insert(place, by_rule);
+        for (key, _) in keys() {
+            *used.by_rule.entry(key).or_default() += 1;
+        }
         Ok(limits)
     }
 
@@ -142,11 +149,11 @@ mod tests {
     fn requests_are_counted_over_all_rules_and_for_each() {
         let budget = Budget::new(limits(LimitKind::HttpRequests, 3));
         let scarce = HttpRule { requests: NonZeroU64::new(1), ..rule() };
-        assert!(budget.take(0, &scarce, 1).is_ok());
-        let exceeded = budget.take(0, &scarce, 1).unwrap_err();
+        assert!(budget.take(&[(0, &scarce)], 1).is_ok());
+        let exceeded = budget.take(&[(0, &scarce)], 1).unwrap_err();
         assert_eq!((exceeded.limit.as_str(), exceeded.allowed, exceeded.set_by), ("http_requests", 1, SetBy::HttpRule));
-        assert!(budget.take(1, &rule(), 1).is_ok() && budget.take(1, &rule(), 1).is_ok());
-        let exceeded = budget.take(1, &rule(), 1).unwrap_err();
+        assert!(budget.take(&[(1, &rule())], 1).is_ok() && budget.take(&[(1, &rule())], 1).is_ok());
+        let exceeded = budget.take(&[(1, &rule())], 1).unwrap_err();
         assert_eq!((exceeded.allowed, exceeded.set_by), (3, SetBy::Operator));
         assert_eq!(budget.requests(), 3, "what is refused is not taken");
     }
@@ -157,8 +164,8 @@ mod tests {
         let narrow = HttpRule { request_bytes: NonZeroU64::new(10), ..rule() };
         let wide = HttpRule { request_bytes: NonZeroU64::new(1000), ..rule() };
         for (rule, bytes, set_by) in [(narrow, 11, SetBy::HttpRule), (wide, 101, SetBy::Operator)] {
-            assert!(budget.take(0, &rule, bytes - 1).is_ok());
-            let exceeded = budget.take(0, &rule, bytes).unwrap_err();
+            assert!(budget.take(&[(0, &rule)], bytes - 1).is_ok());
+            let exceeded = budget.take(&[(0, &rule)], bytes).unwrap_err();
             assert_eq!((exceeded.limit.as_str(), exceeded.set_by), ("http_request", set_by));
         }
     }

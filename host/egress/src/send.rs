@@ -42,7 +42,7 @@ impl Egress {
         for hop in 0..=MAX_REDIRECTS {
             let decision = access.decide(&request.target, &request.method);
             let decision = if hop == 0 { decision? } else { decision.map_err(EgressError::of_redirect)? };
-            let limits = budget.take(decision.place, decision.rule, request.size())?;
+            let limits = budget.take(&decision.rules, request.size())?;
             clock.tighten(&limits);
             let answer = clock.within(self.exchange(&request, &decision, access)).await??;
             match follow(&request, answer.status(), answer.headers())? {

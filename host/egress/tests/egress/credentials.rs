@@ -1,7 +1,7 @@
 //! Credentials go where they are bound to, at every hop anew, and nowhere else.
 
 use ringfence_core::Secret;
-use ringfence_core::grant::{HttpRule, Methods};
+use ringfence_core::grant::{HttpRule, Methods, RuleSet};
 use ringfence_egress::{BoundCredential, Placement, Request};
 
 use super::support::door::{access, access_with, door, get, rule, send};
@@ -11,7 +11,7 @@ use super::support::server::Server;
 const VALUE: &str = "rf_live_9f+Zq/7Kp~2x=Vd_";
 
 fn bound(placement: Placement, value: &str, bound_to: HttpRule) -> Vec<BoundCredential> {
-    vec![BoundCredential { name: "svc".into(), secret: Secret::new(value.into()), placement, bound_to }]
+    vec![BoundCredential { name: "svc".into(), secret: Secret::new(value.into()), placement, bound_to: vec![RuleSet::new(vec![bound_to])] }]
 }
 
 fn api_key() -> Placement {

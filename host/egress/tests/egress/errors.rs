@@ -74,9 +74,9 @@ async fn what_happened_on_the_way() {
         name: "svc".into(),
         secret: Secret::new("s3cret-value".into()),
         placement: Placement::Query("key".into()),
-        bound_to: HttpRule::new(rule(&rules[0]).url, Methods::All),
+        bound_to: vec![RuleSet::new(vec![HttpRule::new(rule(&rules[0]).url, Methods::All)])],
     };
-    let other = BoundCredential { bound_to: rule(&rules[1]), ..credential.clone() };
+    let other = BoundCredential { bound_to: vec![RuleSet::new(vec![rule(&rules[1])])], ..credential.clone() };
     let rules = || rules.iter().map(|url| rule(url)).collect();
     let without = access_with(rules(), &["127.0.0.1/32"], Vec::new());
     let access = access_with(rules(), &["127.0.0.1/32"], vec![credential, other]);

@@ -1,0 +1,144 @@
+//! The two forms: what a manifest asks for, and what a grant file grants.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ringfence_core::LimitSet;
+use ringfence_core::grant::HttpRule;
+use ringfence_egress::Placement;
+use serde::{Deserialize, Serialize};
+
+use super::file_pattern::FilePattern;
+use super::name_pattern::NamePattern;
+
+/// What a package asks for beside limits: `[capabilities]` in `ringfence.toml`. It gets none of it by asking.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Capabilities {
+    /// The HTTP requests that its tools make.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub http: Vec<HttpRule>,
+    /// The credentials that belong into these requests, under names of the package's own.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub credentials: BTreeMap<String, Credential>,
+    /// The secrets that its tools use without seeing them.
+    #[serde(skip_serializing_if = "SecretUse::is_empty")]
+    pub secrets: SecretUse,
+    /// The files of the workspace.
+    #[serde(skip_serializing_if = "WorkspaceUse::is_empty")]
+    pub workspace: WorkspaceUse,
+    /// The names of values that its tools read from their environment.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub env: BTreeSet<String>,
+}
+
+/// A credential as a manifest asks for it. The host places it; the tools never see it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Credential {
+    /// Where it is placed.
+    pub place: Placement,
+    /// The requests that it is placed into, and no others. They have to be allowed under `http` as well.
+    pub requests: Vec<HttpRule>,
+    /// Whether these requests are sent without it when the operator gave no secret.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub optional: bool,
+    /// What it is and where to get one, for the operator.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+}
+
+/// What an operator grants a source: the file `grants/SOURCE.toml`. Where it says more than the package asks for, that
+/// has no effect.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Granted {
+    /// When all of it ends, in RFC 3339, such as `2027-01-31T12:00:00Z`; absent: never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires: Option<String>,
+    /// The HTTP requests that may be made.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub http: Vec<HttpRule>,
+    /// Addresses that are otherwise refused, as ranges such as `127.0.0.0/8` (RFC 4632).
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub addresses: Vec<String>,
+    /// The secrets behind the credentials of the package.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub credentials: BTreeMap<String, GrantedCredential>,
+    /// The secrets that may be used without being seen.
+    #[serde(skip_serializing_if = "SecretUse::is_empty")]
+    pub secrets: SecretUse,
+    /// The files of the workspace.
+    #[serde(skip_serializing_if = "WorkspaceUse::is_empty")]
+    pub workspace: WorkspaceUse,
+    /// The values of the environment.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// Ceilings, beside those in the configuration; the smallest holds.
+    #[serde(skip_serializing_if = "LimitSet::is_empty")]
+    pub limits: LimitSet,
+}
+
+/// What the operator puts behind a credential that a package asks for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GrantedCredential {
+    /// The name of the secret in the vault.
+    pub secret: String,
+    /// The requests that it may be placed into; absent: all for which the manifest asks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requests: Option<Vec<HttpRule>>,
+}
+
+/// Secrets that are used without being seen.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SecretUse {
+    /// Those whose being there may be asked about.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub test: Vec<NamePattern>,
+    /// Those that the host signs with.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sign: Vec<NamePattern>,
+}
+
+/// Files of the workspace, by path below its root.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WorkspaceUse {
+    /// Those that are read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub read: Vec<FilePattern>,
+    /// Those that are written. Writing does not imply reading.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub write: Vec<FilePattern>,
+}
+
+impl SecretUse {
+    fn is_empty(&self) -> bool {
+        self.test.is_empty() && self.sign.is_empty()
+    }
+}
+
+impl WorkspaceUse {
+    fn is_empty(&self) -> bool {
+        self.read.is_empty() && self.write.is_empty()
+    }
+}
+
+impl Capabilities {
+    /// Whether nothing is asked for.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The grant that gives all that is asked for, as far as it can be given without a choice of the operator's: a
+    /// credential needs a secret, and an environment a value.
+    pub fn in_full(&self) -> Granted {
+        Granted {
+            http: self.http.clone(),
+            secrets: self.secrets.clone(),
+            workspace: self.workspace.clone(),
+            ..Granted::default()
+        }
+    }
+}
