@@ -1,21 +1,17 @@
 //! One tool of a component.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
-use ringfence_core::call::CheckedCall;
 use ringfence_core::error::ToolError;
-use ringfence_core::limit::LimitKind;
 use ringfence_core::output::{RawOutput, Usage};
 use ringfence_core::permit::Permit;
 use ringfence_core::tool::{Tool, ToolSpec};
 
-use crate::bindings::exports::ringfence::tool::guest::CallInfo;
 use crate::component::GuestComponent;
 use crate::concurrency::ToolPlaces;
 use crate::state::GuestState;
-use crate::{convert, fault, instance};
+use crate::{fault, instance};
 
 pub(crate) struct WasmTool {
     pub(crate) spec: ToolSpec,
@@ -41,29 +37,13 @@ impl Tool for WasmTool {
         let limits = &permit.grant().limits;
         let state = GuestState::for_call(call, limits);
         let mut store = instance::store(engine, state).map_err(|error| ToolError::Trapped(error.to_string()))?;
-        let called = async {
-            let tool = loaded.pre.instantiate_async(&mut store).await?;
-            let parameters = call.arguments().text().to_owned();
-            tool.ringfence_tool_guest().call_call(&mut store, &self.spec.name, &parameters, &info(call)).await
-        };
-        match called.await {
-            Ok(Ok(output)) => {
+        match loaded.kind.call(&mut store, &self.spec.name, call).await {
+            Ok(answer) => {
                 let fuel = instance::fuel_used(&store, limits);
                 let peak_memory = Some(store.data().growth.peak_memory());
-                convert::output(output, Usage { fuel, peak_memory }, limits)
+                answer.output(Usage { fuel, peak_memory }, limits)
             }
-            Ok(Err(failure)) => Err(convert::failure(failure)),
             Err(error) => Err(fault::classify(error, store.data(), engine.settings().stack_bytes)),
         }
-    }
-}
-
-fn info(call: &CheckedCall) -> CallInfo {
-    let limits = call.tool().limits();
-    let deadline = Duration::from_millis(limits.get(LimitKind::Deadline));
-    CallInfo {
-        id: call.id().as_str().to_owned(),
-        deadline_ms: u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX),
-        max_result_bytes: limits.get(LimitKind::Result),
     }
 }
