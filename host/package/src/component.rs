@@ -1,8 +1,9 @@
 //! What a file is: a component that speaks our contract, or which of the many other things.
 
 use thiserror::Error;
-use wasmparser::{BinaryReaderError, Parser, Payload, Validator};
+use wasmparser::{BinaryReaderError, ComponentExternalKind, Parser, Payload, Validator};
 
+use crate::contract::Contract;
 use crate::manifest::{Manifest, ManifestError};
 use crate::section;
 
@@ -16,6 +17,8 @@ pub struct Component<'a> {
     pub imports: Vec<String>,
     /// The names of what it exports.
     pub exports: Vec<String>,
+    /// Whether functions are among the exports, by themselves or in an interface.
+    has_functions: bool,
     manifest: Option<&'a [u8]>,
 }
 
@@ -52,9 +55,9 @@ pub enum ComponentError {
         /// Its version.
         found: String,
     },
-    /// Not our contract.
+    /// Neither our contract nor anything else that could be a tool.
     #[error(
-        "the component does not export `{}`, so it has no tools: build it with the SDK",
+        "the component exports neither `{}` nor any function, so it has no tools: build it with the SDK",
         ringfence_wit::GUEST_INTERFACE
     )]
     NoContract,
@@ -97,23 +100,21 @@ impl ComponentError {
 }
 
 impl<'a> Component<'a> {
-    /// Takes `bytes` apart. Whether they speak our contract is left to [`Component::check_contract`], so that any
-    /// component can be looked at.
+    /// Takes `bytes` apart. What they speak is left to [`Component::contract`], so that any component can be looked at.
     ///
     /// # Errors
     /// When they are not a valid component with at most one manifest.
     pub fn read(bytes: &'a [u8]) -> Result<Self, ComponentError> {
         check_kind(bytes)?;
         Validator::new().validate_all(bytes)?;
-        let (imports, exports) = surface(bytes)?;
-        Ok(Self { imports, exports, manifest: section::find(bytes)? })
+        Ok(Self { manifest: section::find(bytes)?, ..surface(bytes)? })
     }
 
-    /// Checks that the component speaks the contract, in our version.
+    /// What the component speaks. Whoever names our contract, in any version, is held to it.
     ///
     /// # Errors
     /// [`ComponentError::OtherContract`] or [`ComponentError::NoContract`].
-    pub fn check_contract(&self) -> Result<(), ComponentError> {
+    pub fn contract(&self) -> Result<Contract, ComponentError> {
         let ours = |name: &&String| name.strip_prefix(ringfence_wit::PACKAGE).is_some_and(|rest| rest.starts_with('/'));
         for name in self.exports.iter().chain(&self.imports).filter(ours) {
             let version = name.rsplit_once('@').map_or("none", |(_, version)| version);
@@ -121,8 +122,13 @@ impl<'a> Component<'a> {
                 return Err(ComponentError::OtherContract { found: version.to_owned() });
             }
         }
-        let speaks = self.exports.iter().any(|name| name == ringfence_wit::GUEST_INTERFACE);
-        if speaks { Ok(()) } else { Err(ComponentError::NoContract) }
+        if self.exports.iter().any(|name| name == ringfence_wit::GUEST_INTERFACE) {
+            Ok(Contract::Tool)
+        } else if self.has_functions && !self.exports.iter().any(|name| ours(&name)) {
+            Ok(Contract::Plain)
+        } else {
+            Err(ComponentError::NoContract)
+        }
     }
 
     /// The manifest as it stands in the component.
@@ -157,9 +163,9 @@ fn check_kind(bytes: &[u8]) -> Result<(), ComponentError> {
     }
 }
 
-/// The names of imports and exports of the component itself, not of what is inside it.
-fn surface(bytes: &[u8]) -> Result<(Vec<String>, Vec<String>), ComponentError> {
-    let (mut imports, mut exports) = (Vec::new(), Vec::new());
+/// Imports and exports of the component itself, not of what is inside it.
+fn surface<'a>(bytes: &[u8]) -> Result<Component<'a>, ComponentError> {
+    let mut surface = Component { imports: Vec::new(), exports: Vec::new(), has_functions: false, manifest: None };
     let mut depth = 0_usize;
     for payload in Parser::new(0).parse_all(bytes) {
         match payload? {
@@ -167,16 +173,20 @@ fn surface(bytes: &[u8]) -> Result<(Vec<String>, Vec<String>), ComponentError> {
             Payload::End(_) => depth = depth.saturating_sub(1),
             Payload::ComponentImportSection(reader) if depth == 0 => {
                 for import in reader {
-                    imports.push(import?.name.full_name().into_owned());
+                    surface.imports.push(import?.name.full_name().into_owned());
                 }
             }
             Payload::ComponentExportSection(reader) if depth == 0 => {
                 for export in reader {
-                    exports.push(export?.name.full_name().into_owned());
+                    let export = export?;
+                    surface.exports.push(export.name.full_name().into_owned());
+                    // What an interface holds is seen when the component is asked for its tools.
+                    surface.has_functions |=
+                        matches!(export.kind, ComponentExternalKind::Func | ComponentExternalKind::Instance);
                 }
             }
             _ => {}
         }
     }
-    Ok((imports, exports))
+    Ok(surface)
 }

@@ -237,9 +237,10 @@ struct Contents {
 impl Contents {
     fn read(component: &[u8]) -> Result<Self, PackageError> {
         let component = Component::read(component)?;
-        component.check_contract()?;
+        let contract = component.contract()?;
         let bytes = component.manifest_bytes()?;
         let manifest = Manifest::parse(bytes)?;
+        manifest.check_contract(contract)?;
         // JSON that was parsed is UTF-8.
         let manifest_text = String::from_utf8_lossy(bytes).into_owned();
         Ok(Self { manifest, manifest_text, imports: component.imports })

@@ -9,6 +9,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::author::{self, PackageInfo};
+use crate::contract::Contract;
 
 /// The format of manifests that this version writes and reads.
 pub const FORMAT: u32 = 1;
@@ -28,7 +29,7 @@ pub const MAX_TOOL_NAME: usize = 48;
 pub struct Manifest {
     /// [`FORMAT`].
     pub format: u32,
-    /// Version of the contract that the component speaks.
+    /// What the component speaks: the name of a [`Contract`].
     pub contract: String,
     /// What the author says.
     pub package: PackageInfo,
@@ -80,6 +81,17 @@ pub enum ManifestError {
         /// Its version.
         found: String,
     },
+    /// Another contract than the component's.
+    #[error(
+        "the manifest says that the component speaks `{named}`, but it speaks `{spoken}`: build the package again with \
+         `ringfence build`"
+    )]
+    WrongContract {
+        /// What the manifest names.
+        named: String,
+        /// What the component speaks.
+        spoken: &'static str,
+    },
     /// A field whose text cannot be used.
     #[error("`{field}` {problem}: correct it in ringfence.toml")]
     Field {
@@ -116,6 +128,7 @@ impl ManifestError {
             Self::UnknownField { .. } => "manifest.unknown_field",
             Self::Format { .. } => "manifest.format",
             Self::Contract { .. } => "manifest.contract",
+            Self::WrongContract { .. } => "manifest.wrong_contract",
             Self::Field { .. } => "manifest.field",
             Self::NoTools => "manifest.no_tools",
             Self::TooManyTools { .. } => "manifest.too_many_tools",
@@ -125,12 +138,12 @@ impl ManifestError {
 }
 
 impl Manifest {
-    /// The manifest of a package with these tools.
+    /// The manifest of a package with these tools, whose component speaks `contract`.
     ///
     /// # Errors
     /// When the tools cannot make a package.
-    pub fn new(package: PackageInfo, tools: Vec<ToolSpec>) -> Result<Self, ManifestError> {
-        let manifest = Self { format: FORMAT, contract: ringfence_wit::VERSION.into(), package, tools };
+    pub fn new(package: PackageInfo, contract: Contract, tools: Vec<ToolSpec>) -> Result<Self, ManifestError> {
+        let manifest = Self { format: FORMAT, contract: contract.name().into(), package, tools };
         manifest.check()?;
         manifest.to_bytes()?;
         Ok(manifest)
@@ -149,6 +162,17 @@ impl Manifest {
         Ok(manifest)
     }
 
+    /// Checks that the manifest names the contract that the component speaks.
+    ///
+    /// # Errors
+    /// [`ManifestError::WrongContract`].
+    pub fn check_contract(&self, spoken: Contract) -> Result<(), ManifestError> {
+        if self.contract == spoken.name() {
+            return Ok(());
+        }
+        Err(ManifestError::WrongContract { named: self.contract.clone(), spoken: spoken.name() })
+    }
+
     /// The manifest as it stands in a package.
     ///
     /// # Errors
@@ -162,7 +186,7 @@ impl Manifest {
         if self.format != FORMAT {
             return Err(ManifestError::Format { found: self.format.into() });
         }
-        if self.contract != ringfence_wit::VERSION {
+        if Contract::ALL.iter().all(|contract| contract.name() != self.contract) {
             return Err(ManifestError::Contract { found: self.contract.escape_debug().to_string() });
         }
         self.package.check()?;

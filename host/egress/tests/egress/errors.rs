@@ -1,6 +1,6 @@
 //! Every way to fail, as guest and operator read it.
 
-use ringfence_core::grant::{HttpRule, Methods};
+use ringfence_core::grant::{HttpRule, Methods, RuleSet};
 use ringfence_core::{LimitKind, LimitSet, Limits, Secret};
 use ringfence_egress::{BoundCredential, Budget, EgressError, Placement, Request};
 

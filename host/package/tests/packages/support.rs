@@ -6,8 +6,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use ringfence_core::{LimitSet, ToolError, ToolSpec};
 use ringfence_package::{
-    CompileError, Compiler, Component, InstallOptions, Installed, Installer, Manifest, PackageError, PackageFile,
-    PackageInfo, PublicKey, SecretKey, TrustStore, section, signing,
+    CompileError, Compiler, Component, Contract, InstallOptions, Installed, Installer, Manifest, PackageError,
+    PackageFile, PackageInfo, PublicKey, SecretKey, TrustStore, section, signing,
 };
 use ringfence_store::{Digest, Store};
 
@@ -31,7 +31,7 @@ pub(crate) fn manifest(name: &str, version: &str) -> Manifest {
         parameters: serde_json::json!({"type": "object", "properties": {}}),
         ..ToolSpec::default()
     };
-    Manifest::new(info, vec![tool("today"), tool("tomorrow")]).unwrap()
+    Manifest::new(info, Contract::Tool, vec![tool("today"), tool("tomorrow")]).unwrap()
 }
 
 pub(crate) fn package(name: &str, version: &str) -> Vec<u8> {

@@ -181,7 +181,7 @@ proptest! {
         let end = (at + replace).min(good.len());
         let spoilt = [&good[..at], &bytes, &good[end..]].concat();
         if let Ok(component) = ringfence_package::Component::read(&spoilt) {
-            let _ = (component.check_contract(), component.manifest());
+            let _ = (component.contract(), component.manifest());
         }
     }
 

@@ -12,10 +12,19 @@ fn with_manifest(bytes: &[u8]) -> Vec<u8> {
     section::embed(&bare_component(), bytes, false).unwrap()
 }
 
+fn good_manifest() -> Vec<u8> {
+    crate::support::manifest("weather", "1.0.0").to_bytes().unwrap()
+}
+
+/// A component that exports a function and knows nothing of us.
+fn plain_component() -> Vec<u8> {
+    wat(r#"(component (core module $m (func (export "f"))) (core instance $i (instantiate $m))
+        (func (export "f") (canon lift (core func $i "f"))))"#)
+}
+
 /// The good manifest with something changed in it.
 fn changed(change: impl FnOnce(&mut Value)) -> Vec<u8> {
-    let bytes = crate::support::manifest("weather", "1.0.0").to_bytes().unwrap();
-    let mut value = serde_json::from_slice(&bytes).unwrap();
+    let mut value = serde_json::from_slice(&good_manifest()).unwrap();
     change(&mut value);
     with_manifest(value.to_string().as_bytes())
 }
@@ -94,6 +103,18 @@ fn cases() -> Vec<Case> {
             "2",
         ),
         ("other contract in the manifest", changed(|m| m["contract"] = json!("9.9.9")), "manifest.contract", "9.9.9"),
+        (
+            "plain functions under the name of the contract",
+            section::embed(&plain_component(), &good_manifest(), false).unwrap(),
+            "manifest.wrong_contract",
+            "speaks `plain`",
+        ),
+        (
+            "no plain functions after all",
+            changed(|m| m["contract"] = json!("plain")),
+            "manifest.wrong_contract",
+            "0.1.0",
+        ),
         ("reserved tool", changed(|m| m["tools"][0]["name"] = json!("shell")), "manifest.tool_name", "reserved"),
         ("bad tool name", changed(|m| m["tools"][0]["name"] = json!("Über")), "manifest.tool_name", "letter"),
         ("tool twice", changed(|m| m["tools"][1]["name"] = json!("today")), "manifest.tool_name", "twice"),

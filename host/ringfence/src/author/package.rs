@@ -83,13 +83,13 @@ pub async fn build(directory: &Path, on_line: &mut (dyn FnMut(&str) + Send)) -> 
 /// # Errors
 /// When the component cannot say which they are, or they cannot be registered.
 pub async fn with_manifest(component: &[u8], info: PackageInfo) -> Result<(Vec<u8>, Manifest, Vec<String>), PackError> {
-    Component::read(component)?.check_contract()?;
+    let contract = Component::read(component)?.contract()?;
     let tools = definitions(component, &info.limits).await?;
     let mut warnings = Vec::new();
     for tool in &tools {
         warnings.extend(check_schemas(tool)?);
     }
-    let manifest = Manifest::new(info, tools)?;
+    let manifest = Manifest::new(info, contract, tools)?;
     let bytes = section::embed(component, &manifest.to_bytes()?, true)?;
     Ok((bytes, manifest, warnings))
 }

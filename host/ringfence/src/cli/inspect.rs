@@ -39,7 +39,7 @@ impl Inspect {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
         let file = PackageFile::read(&self.file)?;
         let component = Component::read(&file.component)?;
-        component.check_contract()?;
+        component.contract()?;
         let manifest = component.manifest()?;
         let limits = manifest.as_ref().map_or_else(LimitSet::default, |manifest| manifest.package.limits.clone());
         let signature = file.signature.as_deref().map(Signature::parse).transpose()?;

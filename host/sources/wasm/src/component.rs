@@ -7,8 +7,10 @@ use thiserror::Error;
 use tokio::sync::OnceCell;
 use wasmtime::component::{Component, Linker};
 
-use crate::bindings::{Tool, ToolPre};
+use crate::bindings::Tool;
 use crate::engine::Engine;
+use crate::kind::Kind;
+use crate::plain::FunctionError;
 use crate::state::GuestState;
 use crate::wasi;
 
@@ -35,6 +37,9 @@ pub enum CodeError {
     /// It needs something that this host does not have.
     #[error("{0}")]
     Import(String),
+    /// It exports functions that cannot be tools.
+    #[error(transparent)]
+    Function(#[from] FunctionError),
 }
 
 /// A component whose code is loaded at the first call of one of its tools.
@@ -46,7 +51,7 @@ pub struct GuestComponent {
 
 /// A component that is ready for instances.
 pub(crate) struct Loaded {
-    pub(crate) pre: ToolPre<GuestState>,
+    pub(crate) kind: Kind,
 }
 
 impl GuestComponent {
@@ -72,8 +77,8 @@ impl Loaded {
     pub(crate) fn new(engine: &Engine, compiled: &[u8]) -> Result<Self, CodeError> {
         let component = load(engine, compiled)?;
         let linker = linker(engine).map_err(CodeError::Compile)?;
-        let pre = linker.instantiate_pre(&component).and_then(ToolPre::new).map_err(missing_import)?;
-        Ok(Self { pre })
+        let pre = linker.instantiate_pre(&component).map_err(missing_import)?;
+        Ok(Self { kind: Kind::of(pre)? })
     }
 }
 
@@ -92,7 +97,7 @@ fn load(engine: &Engine, compiled: &[u8]) -> Result<Component, CodeError> {
     unsafe { Component::deserialize(&engine.inner, compiled) }.map_err(CodeError::Compile)
 }
 
-fn missing_import(error: wasmtime::Error) -> CodeError {
+pub(crate) fn missing_import(error: wasmtime::Error) -> CodeError {
     let version = ringfence_wit::VERSION;
     CodeError::Import(format!(
         "it needs something that this host does not have: {error:#}. This host speaks {} {version} and WASI 0.2; \

@@ -158,7 +158,8 @@ fn parse(what: &str, text: &str) -> Result<Value, ToolError> {
     serde_json::from_str(text).map_err(|error| malformed(what, error))
 }
 
-fn malformed(what: &str, error: impl std::fmt::Display) -> ToolError {
+/// A result that cannot be read.
+pub(crate) fn malformed(what: &str, error: impl std::fmt::Display) -> ToolError {
     ToolError::Failed(Failure {
         kind: FailureKind::Failed,
         code: "invalid_output".into(),

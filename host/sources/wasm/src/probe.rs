@@ -8,8 +8,11 @@ use ringfence_core::tool::ToolSpec;
 use ringfence_package::manifest::MAX_TOOLS;
 use thiserror::Error;
 
+use crate::bindings::ToolPre;
+use crate::bindings::exports::ringfence::tool::guest::Definition;
 use crate::component::{CodeError, Loaded};
 use crate::engine::Engine;
+use crate::kind::Kind;
 use crate::state::GuestState;
 use crate::{convert, fault, instance};
 
@@ -33,35 +36,40 @@ pub enum ProbeError {
     None,
 }
 
-/// Runs `definitions` of compiled code, under `limits`, in a world that stands still: no grant, no randomness, no clock
-/// that moves. Fails before that when the code imports something that this host does not have.
+/// The tools of compiled code. A component of our contract is asked: its `definitions` runs under `limits` in a world
+/// that stands still, with no grant, no randomness, no clock that moves. For a component of plain functions their types
+/// say it, and nothing runs. Fails before that when the code imports something that this host does not have.
 ///
 /// # Errors
 /// When it does not say what it holds; see [`ProbeError`].
 pub async fn definitions(engine: &Engine, compiled: &[u8], limits: &Limits) -> Result<Vec<ToolSpec>, ProbeError> {
-    let deadline = Duration::from_millis(limits.get(LimitKind::Deadline));
-    let probe = run(engine, compiled, limits);
-    let late = || ProbeError::Ended(limits.exceeded(LimitKind::Deadline, None).into());
-    let definitions = tokio::time::timeout(deadline, probe).await.map_err(|_| late())??;
-    match definitions.len() {
+    match Loaded::new(engine, compiled)?.kind {
+        Kind::Contract(pre) => {
+            let definitions = counted(asked(engine, &pre, limits).await?)?;
+            definitions.into_iter().map(|d| convert::spec(d).map_err(ProbeError::Definition)).collect()
+        }
+        Kind::Plain(plain) => counted(plain.specs()),
+    }
+}
+
+fn counted<T>(tools: Vec<T>) -> Result<Vec<T>, ProbeError> {
+    match tools.len() {
         0 => Err(ProbeError::None),
-        1..=MAX_TOOLS => definitions.into_iter().map(|d| convert::spec(d).map_err(ProbeError::Definition)).collect(),
+        1..=MAX_TOOLS => Ok(tools),
         many => Err(ProbeError::TooMany(many)),
     }
 }
 
-async fn run(
-    engine: &Engine,
-    compiled: &[u8],
-    limits: &Limits,
-) -> Result<Vec<crate::bindings::exports::ringfence::tool::guest::Definition>, ProbeError> {
-    let loaded = Loaded::new(engine, compiled)?;
+/// What `definitions` of our contract says.
+async fn asked(engine: &Engine, pre: &ToolPre<GuestState>, limits: &Limits) -> Result<Vec<Definition>, ProbeError> {
     let mut store = instance::store(engine, GuestState::waiting(limits)).map_err(CodeError::Compile)?;
     let called = async {
-        let tool = loaded.pre.instantiate_async(&mut store).await?;
+        let tool = pre.instantiate_async(&mut store).await?;
         tool.ringfence_tool_guest().call_definitions(&mut store).await
     };
-    let result = called.await;
+    let deadline = Duration::from_millis(limits.get(LimitKind::Deadline));
+    let late = |_| ProbeError::Ended(limits.exceeded(LimitKind::Deadline, None).into());
+    let result = tokio::time::timeout(deadline, called).await.map_err(late)?;
     let stack = engine.settings().stack_bytes;
     result.map_err(|error| ProbeError::Ended(fault::classify(error, store.data(), stack)))
 }

@@ -13,11 +13,11 @@ use ringfence_core::limit::{LimitKind, Limits};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use wasmtime::Store;
 
-use crate::bindings::Tool;
 use crate::component::Loaded;
 use crate::concurrency::Place;
 use crate::engine::Engine;
 use crate::instance;
+use crate::kind::Guest;
 use crate::state::GuestState;
 
 /// Spare instances of all tools together. The pool has room for them beside those of calls, so that they take no call's
@@ -44,8 +44,8 @@ struct Slot {
 
 /// An instance that has served nobody.
 pub(crate) struct Ready {
-    pub(crate) store: Store<GuestState>,
-    pub(crate) tool: Tool,
+    store: Store<GuestState>,
+    guest: Guest,
     room: OwnedSemaphorePermit,
 }
 
@@ -57,8 +57,8 @@ pub(crate) struct Used {
 }
 
 impl Ready {
-    pub(crate) fn into_parts(self) -> (Store<GuestState>, Tool, OwnedSemaphorePermit) {
-        (self.store, self.tool, self.room)
+    pub(crate) fn into_parts(self) -> (Store<GuestState>, Guest, OwnedSemaphorePermit) {
+        (self.store, self.guest, self.room)
     }
 }
 
@@ -106,9 +106,9 @@ impl Maker {
     async fn instance(&self, room: OwnedSemaphorePermit) -> Option<Ready> {
         let mut store = instance::store(&self.engine, GuestState::waiting(&self.limits)).ok()?;
         let deadline = Duration::from_millis(self.limits.get(LimitKind::Deadline));
-        let made = tokio::time::timeout(deadline, self.loaded.pre.instantiate_async(&mut store)).await;
-        let tool = made.ok()?.ok()?;
-        (!store.data().has_reached_out()).then_some(Ready { store, tool, room })
+        let made = tokio::time::timeout(deadline, self.loaded.kind.instantiate(&mut store)).await;
+        let guest = made.ok()?.ok()?;
+        (!store.data().has_reached_out()).then_some(Ready { store, guest, room })
     }
 }
 

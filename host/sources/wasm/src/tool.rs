@@ -1,22 +1,19 @@
 //! One tool of a component.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
-use ringfence_core::call::CheckedCall;
 use ringfence_core::error::ToolError;
-use ringfence_core::limit::LimitKind;
 use ringfence_core::output::{RawOutput, Usage};
 use ringfence_core::permit::Permit;
 use ringfence_core::tool::{Tool, ToolSpec};
+use wasmtime::Store;
 
-use crate::bindings::exports::ringfence::tool::guest::CallInfo;
 use crate::component::GuestComponent;
 use crate::concurrency::ToolPlaces;
 use crate::spare::{Ready, Spare, Used};
 use crate::state::GuestState;
-use crate::{convert, fault, instance};
+use crate::{fault, instance};
 
 pub(crate) struct WasmTool {
     pub(crate) spec: ToolSpec,
@@ -41,41 +38,23 @@ impl Tool for WasmTool {
         let engine = self.component.engine();
         let limits = &permit.grant().limits;
         let (mut store, ready, room) = match self.spare.take(limits).map(Ready::into_parts) {
-            Some((store, tool, room)) => (store, Some(tool), Some(room)),
+            Some((store, guest, room)) => (store, Some(guest), Some(room)),
             None => {
                 let store = instance::store(engine, GuestState::waiting(limits));
                 (store.map_err(|error| ToolError::Trapped(error.to_string()))?, None, None)
             }
         };
+        let ended = |error, store: &Store<GuestState>| fault::classify(error, store.data(), engine.settings().stack_bytes);
         store.data_mut().begin(call);
-        let called = async {
-            let tool = match ready {
-                Some(tool) => tool,
-                None => loaded.pre.instantiate_async(&mut store).await?,
-            };
-            let parameters = call.arguments().text().to_owned();
-            tool.ringfence_tool_guest().call_call(&mut store, &self.spec.name, &parameters, &info(call)).await
+        let guest = match ready {
+            Some(guest) => guest,
+            None => loaded.kind.instantiate(&mut store).await.map_err(|error| ended(error, &store))?,
         };
-        let result = match called.await {
-            Ok(Ok(output)) => {
-                let fuel = instance::fuel_used(&store, limits);
-                let peak_memory = Some(store.data().growth.peak_memory());
-                convert::output(output, Usage { fuel, peak_memory }, limits)
-            }
-            Ok(Err(failure)) => Err(convert::failure(failure)),
-            Err(error) => return Err(fault::classify(error, store.data(), engine.settings().stack_bytes)),
-        };
+        let answer = guest.call(&mut store, &self.spec.name, call).await.map_err(|error| ended(error, &store))?;
+        let fuel = instance::fuel_used(&store, limits);
+        let peak_memory = Some(store.data().growth.peak_memory());
+        let result = answer.output(Usage { fuel, peak_memory }, limits);
         self.spare.leave(Used { _store: store, _place: place, _room: room }, engine, loaded, limits);
         result
-    }
-}
-
-fn info(call: &CheckedCall) -> CallInfo {
-    let limits = call.tool().limits();
-    let deadline = Duration::from_millis(limits.get(LimitKind::Deadline));
-    CallInfo {
-        id: call.id().as_str().to_owned(),
-        deadline_ms: u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX),
-        max_result_bytes: limits.get(LimitKind::Result),
     }
 }

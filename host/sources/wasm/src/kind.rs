@@ -1,0 +1,116 @@
+//! What a component speaks, and so how its tools are listed and called.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ringfence_core::call::CheckedCall;
+use ringfence_core::error::ToolError;
+use ringfence_core::limit::{LimitKind, Limits};
+use ringfence_core::output::{RawOutput, Usage};
+use wasmtime::component::{Instance, InstancePre};
+use wasmtime::{Result, Store};
+
+use crate::bindings::{Tool, ToolPre};
+use crate::bindings::exports::ringfence::tool::guest::{CallInfo, Failure, Output};
+use crate::component::{CodeError, missing_import};
+use crate::convert;
+use crate::plain::{PlainComponent, Returned};
+use crate::state::GuestState;
+
+/// A component by what it speaks.
+pub(crate) enum Kind {
+    /// Our contract.
+    Contract(ToolPre<GuestState>),
+    /// No contract: functions that know nothing of us.
+    Plain(Arc<PlainComponent>),
+}
+
+/// An instance, by what it speaks.
+pub(crate) enum Guest {
+    /// Our contract.
+    Contract(Tool),
+    /// Plain functions, with what is known of them.
+    Plain(Arc<PlainComponent>, Instance),
+}
+
+/// What a guest gave back.
+pub(crate) enum Answer<'a> {
+    /// By our contract.
+    Contract(Result<Output, Failure>),
+    /// From a plain function, or why the function was not called.
+    Plain(Result<Returned<'a>, ToolError>),
+}
+
+impl Kind {
+    /// Tells by the exports: whoever names our contract, in any version, is held to it.
+    ///
+    /// # Errors
+    /// When the component does not keep to the contract, or has functions that cannot be tools.
+    pub(crate) fn of(pre: InstancePre<GuestState>) -> Result<Self, CodeError> {
+        let component = pre.component();
+        let ours = |name: &str| name.strip_prefix(ringfence_wit::PACKAGE).is_some_and(|rest| rest.starts_with('/'));
+        if component.component_type().exports(component.engine()).any(|(name, _)| ours(name)) {
+            return ToolPre::new(pre).map(Self::Contract).map_err(missing_import);
+        }
+        Ok(Self::Plain(Arc::new(PlainComponent::new(pre)?)))
+    }
+
+    /// Makes an instance.
+    ///
+    /// # Errors
+    /// How its initialiser ended, when it did not end well.
+    pub(crate) async fn instantiate(&self, store: &mut Store<GuestState>) -> Result<Guest> {
+        match self {
+            Self::Contract(pre) => pre.instantiate_async(store).await.map(Guest::Contract),
+            Self::Plain(plain) => plain.instantiate(store).await.map(|instance| Guest::Plain(plain.clone(), instance)),
+        }
+    }
+}
+
+impl Guest {
+    /// Calls the tool `name`.
+    ///
+    /// # Errors
+    /// How the guest ended, when it did not end well.
+    pub(crate) async fn call(
+        &self,
+        store: &mut Store<GuestState>,
+        name: &str,
+        call: &CheckedCall,
+    ) -> Result<Answer<'_>> {
+        match self {
+            Self::Contract(tool) => {
+                let parameters = call.arguments().text().to_owned();
+                let guest = tool.ringfence_tool_guest();
+                guest.call_call(store, name, &parameters, &info(call)).await.map(Answer::Contract)
+            }
+            Self::Plain(plain, instance) => {
+                plain.call(*instance, store, name, call.arguments().value()).await.map(Answer::Plain)
+            }
+        }
+    }
+}
+
+impl Answer<'_> {
+    /// What the caller gets.
+    ///
+    /// # Errors
+    /// When the guest says that it failed, or what it gave back cannot be passed on.
+    pub(crate) fn output(self, usage: Usage, limits: &Limits) -> Result<RawOutput, ToolError> {
+        match self {
+            Self::Contract(Ok(output)) => convert::output(output, usage, limits),
+            Self::Contract(Err(failure)) => Err(convert::failure(failure)),
+            Self::Plain(returned) => returned?.output(usage, limits),
+        }
+    }
+}
+
+fn info(call: &CheckedCall) -> CallInfo {
+    let limits = call.tool().limits();
+    let deadline = Duration::from_millis(limits.get(LimitKind::Deadline));
+    CallInfo {
+        id: call.id().as_str().to_owned(),
+        deadline_ms: u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX),
+        max_result_bytes: limits.get(LimitKind::Result),
+    }
+}
