@@ -45,6 +45,7 @@ mod arena;
 pub mod bindings;
 mod failure;
 mod host;
+pub mod http;
 pub mod log;
 mod output;
 #[cfg(target_arch = "wasm32")]
@@ -52,6 +53,7 @@ mod panic;
 pub mod prelude;
 pub mod progress;
 mod schema;
+pub mod secrets;
 #[cfg(all(target_os = "wasi", target_env = "p2"))]
 mod stdio;
 #[cfg(not(target_arch = "wasm32"))]
@@ -59,6 +61,7 @@ pub mod testing;
 #[cfg(test)]
 mod tests;
 mod tool;
+pub mod workspace;
 
 pub use bindings::exports::ringfence::tool::guest::{
     Approval, ApprovalRule, ArgumentRule, Body, CallInfo, Content, Definition, Effects, Embedded, Example, FailureKind,

@@ -18,19 +18,36 @@
 //! # }
 //! ```
 
+mod world;
+
 use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::host::Level;
+use crate::http::Response;
+use crate::secrets::Algorithm;
 use crate::{CallInfo, Content, Failure, Output, Tool};
 
+pub use crate::bindings::ringfence::tool::http::Request;
+pub(crate) use world::{entries, read, secret_exists, send, sign, write};
+use world::World;
+
 /// Calls the tools of one component. Each call stands alone, as it does in a component.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct TestHost {
     tools: &'static [Tool],
     info: CallInfo,
+    world: World,
+}
+
+impl fmt::Debug for TestHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TestHost").field("tools", &self.tools.len()).field("info", &self.info).finish_non_exhaustive()
+    }
 }
 
 /// What one call did.
@@ -69,7 +86,7 @@ impl TestHost {
     #[must_use]
     pub fn new(tools: &'static [Tool]) -> Self {
         let info = CallInfo { id: "test".to_owned(), deadline_ms: 60_000, max_result_bytes: 1 << 20 };
-        Self { tools, info }
+        Self { tools, info, world: World::default() }
     }
 
     /// Replaces what tools learn of the call. Nothing is enforced: a test host ends no call.
@@ -77,6 +94,33 @@ impl TestHost {
     pub fn with_info(mut self, info: CallInfo) -> Self {
         self.info = info;
         self
+    }
+
+    /// Answers the requests of tools. A failure becomes a request that was denied.
+    #[must_use]
+    pub fn with_http(mut self, server: impl Fn(&Request) -> Result<Response, Failure> + 'static) -> Self {
+        self.world.server = Some(Rc::new(server));
+        self
+    }
+
+    /// A secret that is there, and what a signature by it is.
+    #[must_use]
+    pub fn with_secret(mut self, name: &str, sign: impl Fn(Algorithm, &[u8]) -> Vec<u8> + 'static) -> Self {
+        self.world.signers.insert(name.to_owned(), Rc::new(sign));
+        self
+    }
+
+    /// A file of the workspace.
+    #[must_use]
+    pub fn with_file(self, path: &str, content: impl Into<Vec<u8>>) -> Self {
+        self.world.files.borrow_mut().insert(path.to_owned(), content.into());
+        self
+    }
+
+    /// What a file of the workspace holds now.
+    #[must_use]
+    pub fn file(&self, path: &str) -> Option<Vec<u8>> {
+        self.world.files.borrow().get(path).cloned()
     }
 
     /// Calls the tool `name`.
@@ -93,7 +137,8 @@ impl TestHost {
             .find(|tool| tool.name == name)
             .unwrap_or_else(|| panic!("no tool `{name}` among {names:?}"));
         RECORDS.take();
-        let outcome = (tool.call)(&parameters.into().to_string(), &self.info);
+        let parameters = parameters.into().to_string();
+        let outcome = self.world.enter(|| (tool.call)(&parameters, &self.info));
         let (log, progress) = RECORDS.take();
         Call { outcome, log, progress }
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use ringfence::core::audit::{AuditError, AuditEvent, AuditLog};
+use ringfence::core::finish::current::CurrentScrubber;
 use ringfence::core::finish::scrub::Scrubber;
 use ringfence::core::gates::approval::ApprovalGate;
 use ringfence::core::gates::policy::{Policy, PolicyRules};
@@ -15,7 +16,7 @@ use ringfence::core::output::ToolOutput;
 use ringfence::core::tool::Origin;
 use ringfence::core::{CallContext, Registry, ToolCall, ToolHost};
 use ringfence::{Caller, Config, Home, LimitSet, Ringfence};
-use ringfence_source_wasm::{Code, CodeError, Concurrency, Engine, EngineSettings, GuestComponent, WasmSource};
+use ringfence_source_wasm::{Code, CodeError, Concurrency, Engine, EngineSettings, GuestComponent, Reach, WasmSource};
 
 use super::raw::{LinkerPerCall, Reused};
 use super::{ROUNDS, each, guests, median, payload, ratio};
@@ -83,7 +84,7 @@ impl Bare {
         let code = engine.compile(component).unwrap();
         let specs = ringfence_source_wasm::definitions(&engine, &code, &Limits::default()).await.unwrap();
         let concurrency = Arc::new(Concurrency::new(Default::default(), engine.instances()));
-        let component = Arc::new(GuestComponent::new(engine, Box::new(Compiled(code))));
+        let component = Arc::new(GuestComponent::new(engine, Box::new(Compiled(code)), Reach::default()));
         let source = SourceName::try_from("guest".to_owned()).unwrap();
         let origin = Origin::Embedded { digest: String::new() };
         let source = WasmSource::new(source, &origin, specs, &LimitSet::default(), false, &component, &concurrency);
@@ -95,7 +96,7 @@ impl Bare {
             registry,
             rate: RateGate::new(rates, RateClock::system(), 1),
             approval: ApprovalGate,
-            scrubber: Arc::new(Scrubber::new(Vec::new()).unwrap()),
+            scrubber: CurrentScrubber::new(Scrubber::new(Vec::new()).unwrap()),
             audit: Arc::new(Forgetful),
         })
     }

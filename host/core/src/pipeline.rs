@@ -13,8 +13,8 @@ use futures::FutureExt as _;
 use crate::audit::{AuditLog, AuditTrail};
 use crate::call::{ProgressSink, ToolCall};
 use crate::error::{CallError, ToolError};
+use crate::finish::current::CurrentScrubber;
 use crate::finish::progress::CleanProgress;
-use crate::finish::scrub::Scrubber;
 use crate::finish::{bound, structured};
 use crate::gates::approval::ApprovalGate;
 use crate::gates::policy::Policy;
@@ -37,7 +37,7 @@ pub struct ToolHost {
     /// Whether a person has to agree.
     pub approval: ApprovalGate,
     /// What must not be seen.
-    pub scrubber: Arc<Scrubber>,
+    pub scrubber: CurrentScrubber,
     /// The record.
     pub audit: Arc<dyn AuditLog>,
 }
@@ -49,7 +49,7 @@ impl ToolHost {
     /// Every end of a call but success; see [`CallError`].
     pub async fn call(&self, mut call: ToolCall) -> Result<ToolOutput, CallError> {
         shorten(&mut call.tool);
-        call.context.scrubber = Some(self.scrubber.clone());
+        call.context.scrubber = Some(self.scrubber.get());
         call.context.progress = call.context.progress.map(|sink| self.clean(sink));
         let trail = AuditTrail::open(&self.audit, &call).await?; // cannot record, cannot run
         let result = self.run(call, &trail).await;
@@ -72,7 +72,7 @@ impl ToolHost {
     }
 
     fn clean(&self, sink: Arc<dyn ProgressSink>) -> Arc<dyn ProgressSink> {
-        Arc::new(CleanProgress { sink, scrubber: self.scrubber.clone() })
+        Arc::new(CleanProgress { sink, scrubber: self.scrubber.get() })
     }
 
     fn resolve(&self, name: &str) -> Result<Arc<Registered>, CallError> {
@@ -89,9 +89,10 @@ impl ToolHost {
         let result = run_to_end(permit, &tool).await?;
         let finished =
             result.and_then(|raw| bound::check(raw, tool.limits())).and_then(|raw| structured::check(raw, &tool));
+        let scrubber = self.scrubber.get();
         match finished {
-            Ok(raw) => Ok(structured::keep_valid(self.scrubber.output(raw, started.elapsed()), &tool)),
-            Err(error) => Err(self.scrubber.error(tool.wire_name(), error)),
+            Ok(raw) => Ok(structured::keep_valid(scrubber.output(raw, started.elapsed()), &tool)),
+            Err(error) => Err(scrubber.error(tool.wire_name(), error)),
         }
     }
 }

@@ -20,7 +20,17 @@ pub struct Access {
     rules: Vec<RuleSet>,
     addresses: AddressGrants,
     credentials: Vec<BoundCredential>,
+    lacking: Vec<LackingCredential>,
     scanner: Scanner,
+}
+
+/// A credential that nobody gave a value, and without which the requests that it is for are not sent.
+#[derive(Clone, Debug)]
+pub struct LackingCredential {
+    /// What the package calls it.
+    pub name: String,
+    /// The requests that would carry it.
+    pub bound_to: RuleSet,
 }
 
 /// A credential and the requests it is for.
@@ -67,13 +77,20 @@ impl Access {
     ) -> Result<Self, ScannerError> {
         let own = credentials.iter().map(|credential| (credential.name.clone(), credential.secret.clone()));
         let secrets: Vec<(String, Secret)> = own.chain(other.iter().cloned()).collect();
-        Ok(Self { rules: vec![rules], addresses, credentials, scanner: Scanner::new(&secrets)? })
+        Ok(Self { rules: vec![rules], addresses, credentials, lacking: Vec::new(), scanner: Scanner::new(&secrets)? })
     }
 
     /// The same, as far as `rules` let it pass as well.
     #[must_use]
     pub fn within(mut self, rules: RuleSet) -> Self {
         self.rules.push(rules);
+        self
+    }
+
+    /// The same, without the requests that these credentials are for.
+    #[must_use]
+    pub fn lacking(mut self, credentials: Vec<LackingCredential>) -> Self {
+        self.lacking = credentials;
         self
     }
 
@@ -90,11 +107,14 @@ impl Access {
     /// Decides about a request, before any name is resolved. Sends nothing.
     ///
     /// # Errors
-    /// [`EgressError::Denied`] and [`EgressError::Address`].
+    /// [`EgressError::Denied`], [`EgressError::Lacking`] and [`EgressError::Address`].
     pub fn decide(&self, target: &Target, method: &Method) -> Result<Decision<'_>, EgressError> {
         let seen = target.seen();
         let rule = |set| RuleSet::decide(set, seen, method.as_str()).map(|place| (place, &set.rules()[place]));
         let rules = self.rules.iter().map(rule).collect::<Result<_, _>>().map_err(EgressError::Denied)?;
+        if let Some(lacking) = self.lacking.iter().find(|l| l.bound_to.decide(seen, method.as_str()).is_ok()) {
+            return Err(EgressError::Lacking { name: lacking.name.clone() });
+        }
         // The client resolves names, and connects to addresses as they stand.
         let literal: Option<IpAddr> = match seen.host() {
             Host::Ipv4(address) => Some((*address).into()),

@@ -34,6 +34,12 @@ pub enum EgressError {
     /// The name could not be resolved, or one of its addresses is refused.
     #[error("{}", without_address(.0))]
     Resolve(ResolveError),
+    /// The operator has not given the credential that belongs into it.
+    #[error("the request needs the credential `{name}`, which the operator has not given to this tool")]
+    Lacking {
+        /// What the package calls it.
+        name: String,
+    },
     /// A credential could not be placed.
     #[error(transparent)]
     Credential(#[from] CredentialError),
@@ -119,6 +125,7 @@ impl EgressError {
             Self::RedirectDenied(_) => "http.redirect_denied",
             Self::Address(_) | Self::Resolve(ResolveError::Refused { .. }) => "http.address",
             Self::Resolve(_) => "http.resolve",
+            Self::Lacking { .. } => "http.credential_lacking",
             Self::Credential(error) => error.code(),
             Self::Leak(_) => "http.leak",
             Self::Decode(error) => error.code(),
@@ -144,6 +151,10 @@ impl EgressError {
             Self::Resolve(ResolveError::Refused { name, refused }) => {
                 format!("plugin `{tool}` may not reach `{name}`: {refused}")
             }
+            Self::Lacking { name } => format!(
+                "plugin `{tool}` lacks the credential `{name}`: `ringfence secret set NAME` stores its value, and \
+                 `ringfence grant SOURCE --credential {name}=NAME` gives it"
+            ),
             Self::Limit(exceeded) => format!("{exceeded}: {}", exceeded.remedy(tool)),
             Self::Resolve(error) => chain(error),
             Self::Request(_) | Self::Redirect(_) | Self::Leak(_) => self.to_string(),

@@ -8,6 +8,7 @@ use semver::Version;
 use serde::{Deserialize, Serialize};
 use toml::de::DeTable;
 
+use crate::grant::Capabilities;
 use crate::manifest::ManifestError;
 
 /// The longest text of a field, in bytes: what fits on a few lines of a terminal.
@@ -33,10 +34,14 @@ pub struct PackageInfo {
     /// The limits that its tools need, where they are lower than the usual ones. Asking for more has no effect.
     #[serde(default, skip_serializing_if = "LimitSet::is_empty")]
     pub limits: LimitSet,
+    /// What its tools need beyond computing. They get what the operator grants of it.
+    #[serde(default, skip_serializing_if = "Capabilities::is_empty")]
+    pub capabilities: Capabilities,
 }
 
 /// The fields of [`PackageInfo`]; a test compares them.
-pub(crate) const FIELDS: [&str; 7] = ["name", "version", "publisher", "description", "license", "homepage", "limits"];
+pub(crate) const FIELDS: [&str; 8] =
+    ["name", "version", "publisher", "description", "license", "homepage", "limits", "capabilities"];
 
 impl PackageInfo {
     /// Reads the text of a `ringfence.toml`.
@@ -118,6 +123,9 @@ homepage = "https://example.org/weather"
 
 [limits]
 fuel = 1000
+
+[[capabilities.http]]
+url = "https://api.example.org/**"
 "#;
 
     fn error(text: &str) -> String {

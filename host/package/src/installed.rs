@@ -201,7 +201,11 @@ impl Installer {
         self.store().folder().tools().join(format!("{digest}.wasm"))
     }
 
-    fn not_installed(&self, source: &SourceName) -> Result<PackageError, PackageError> {
+    /// The error of who asks for `source`, which is not installed; it names the nearest that is.
+    ///
+    /// # Errors
+    /// When the records cannot be read.
+    pub fn not_installed(&self, source: &SourceName) -> Result<PackageError, PackageError> {
         let rows = self.store().database().installed()?;
         let near = nearest(source.as_str(), rows.iter().map(|row| row.source.as_str()), 1).pop();
         let hint =

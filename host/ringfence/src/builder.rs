@@ -1,7 +1,9 @@
 //! The composition root: where the parts become a host.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use ringfence_core::finish::current::CurrentScrubber;
 use ringfence_core::finish::scrub::{Scrubber, ScrubberError};
 use ringfence_core::gates::approval::ApprovalGate;
 use ringfence_core::gates::policy::{Policy, PolicyError};
@@ -12,15 +14,21 @@ use ringfence_core::registry::RegistryError;
 use ringfence_core::source::{Offered, ToolSource};
 use ringfence_core::tool::{Origin, Tool};
 use ringfence_core::{Registry, Secret, ToolHost};
+use ringfence_egress::{Egress, Settings, SettingsError};
 use ringfence_package::PackageError;
 use ringfence_source_builtin::Builtins;
-use ringfence_source_wasm::{CodeError, Concurrency, Engine, EngineError, GuestComponent, ProbeError, WasmSource};
+use ringfence_source_wasm::{
+    CodeError, Concurrency, Engine, EngineError, GuestComponent, ProbeError, Reach, WasmSource, Workspace,
+};
 use ringfence_store::audit::AuditFault;
 use ringfence_store::{AuditFile, Digest, Store, StoreError};
+use ringfence_vault::{Vault, VaultError};
 use thiserror::Error;
 
 use crate::config::{Config, ConfigError, Home};
+use crate::grants::Grants;
 use crate::host::Ringfence;
+use crate::means::Means;
 use crate::packages::Packages;
 
 /// What a host will consist of.
@@ -69,6 +77,18 @@ pub enum BuildError {
     /// A secret cannot be kept out of results.
     #[error(transparent)]
     Secret(#[from] ScrubberError),
+    /// The additional certificate authorities cannot be read.
+    #[error("`authorities` under [network] in the configuration: {0}")]
+    Network(std::io::Error),
+    /// The door to the network cannot be made.
+    #[error("[network] in the configuration: {0}")]
+    Egress(#[from] SettingsError),
+    /// The vault cannot be opened.
+    #[error(transparent)]
+    Vault(#[from] VaultError),
+    /// The workspace cannot be opened.
+    #[error("`root` under [workspace] in the configuration: {0}")]
+    Workspace(std::io::Error),
     /// The name of an embedded component is no source name.
     #[error(transparent)]
     Name(#[from] NameError),
@@ -155,7 +175,8 @@ impl Builder {
 
         registry.put(&Builtins::new())?;
         registry.put(&NativeTools::new(self.native))?;
-        let packages = Packages::open(store.clone(), engine.clone(), concurrency.clone(), registry.clone())?;
+        let means = Arc::new(means(&config, &self.home, &store)?);
+        let packages = Packages::open(store.clone(), engine.clone(), concurrency.clone(), registry.clone(), means.clone())?;
         for embedded in self.embedded {
             registry.put(&embedded.source(&engine, &concurrency).await?)?;
         }
@@ -167,10 +188,35 @@ impl Builder {
             loaded => loaded?,
         };
         warn_of_unknown_names(&config, &registry);
-        let scrubber = Arc::new(Scrubber::new(self.secrets)?);
+        let known = self.secrets.iter().cloned().chain(stored_secrets(&means)).collect();
+        let scrubber = CurrentScrubber::new(Scrubber::new(known)?);
         let pipeline = ToolHost { registry, policy, rate, approval: ApprovalGate, scrubber, audit: audit.clone() };
-        Ok(Ringfence::start(pipeline, store, audit, packages))
+        Ok(Ringfence::start(pipeline, store, audit, packages, means, self.secrets))
     }
+}
+
+fn means(config: &Config, home: &Home, store: &Store) -> Result<Means, BuildError> {
+    let authorities = config.network.authorities.as_deref().map(fs_err::read).transpose().map_err(BuildError::Network)?;
+    let settings = Settings {
+        authorities: authorities.unwrap_or_default(),
+        connect_timeout: Duration::from_millis(config.network.connect_ms),
+        ..Settings::default()
+    };
+    let workspace = config.workspace.root.as_deref().map(Workspace::open).transpose();
+    Ok(Means {
+        door: Arc::new(Egress::new(settings)?),
+        vault: Arc::new(Vault::open(&store.folder().root().join("vault"))?),
+        workspace: workspace.map_err(BuildError::Workspace)?,
+        grants: Grants::new(home.grants()),
+    })
+}
+
+/// The secrets in the vault. One that does not answer places none either, so nothing can come back.
+fn stored_secrets(means: &Means) -> Vec<(String, Secret)> {
+    means.all_secrets().unwrap_or_else(|error| {
+        tracing::warn!("the vault does not answer, so no credential is placed and none is looked for: {error}");
+        Vec::new()
+    })
 }
 
 /// Settings for a source or tool that is not there have no effect; a slip in the name would go unnoticed.
@@ -190,7 +236,7 @@ impl Embedded {
         let code = engine.compile(&self.component).map_err(|error| wrong(error.into()))?;
         let limits = Limits::effective(&self.grant, &LimitSet::default());
         let specs = ringfence_source_wasm::definitions(engine, &code, &limits).await.map_err(wrong)?;
-        let component = Arc::new(GuestComponent::new(engine.clone(), Box::new(InMemory(code))));
+        let component = Arc::new(GuestComponent::new(engine.clone(), Box::new(InMemory(code)), Reach::default()));
         let origin = Origin::Embedded { digest: digest.to_string() };
         Ok(WasmSource::new(source, &origin, specs, &self.grant, false, &component, concurrency))
     }

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ringfence_core::ToolHost;
+use ringfence_core::finish::scrub::Scrubber;
+use ringfence_core::{Secret, ToolHost};
 use ringfence_core::call::{CallContext, Progress, ProgressSink, ToolCall};
 use ringfence_core::caller::Caller;
 use ringfence_core::error::CallError;
@@ -17,8 +18,10 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::builder::Builder;
 use crate::config::Home;
+use crate::means::Means;
 use crate::packages::Packages;
 use crate::request::{ErrorKind, Event, Reply, Request, RequestError, ToolEntry};
+use crate::secrets;
 
 /// How often the rates are written down. A crash forgets at most this much of them.
 const SAVE_RATES_EVERY: Duration = Duration::from_secs(1);
@@ -29,6 +32,9 @@ pub struct Ringfence {
     store: Arc<Store>,
     audit: Arc<AuditFile>,
     packages: Packages,
+    means: Arc<Means>,
+    /// The secrets of the embedding program.
+    secrets: Vec<(String, Secret)>,
     _background: DropGuard,
 }
 
@@ -38,10 +44,17 @@ impl Ringfence {
         Builder::new(home)
     }
 
-    pub(crate) fn start(pipeline: ToolHost, store: Arc<Store>, audit: Arc<AuditFile>, packages: Packages) -> Self {
+    pub(crate) fn start(
+        pipeline: ToolHost,
+        store: Arc<Store>,
+        audit: Arc<AuditFile>,
+        packages: Packages,
+        means: Arc<Means>,
+        secrets: Vec<(String, Secret)>,
+    ) -> Self {
         let (pipeline, stop) = (Arc::new(pipeline), CancellationToken::new());
         tokio::spawn(save_rates(pipeline.clone(), store.clone(), stop.clone()));
-        Self { pipeline, store, audit, packages, _background: stop.drop_guard() }
+        Self { pipeline, store, audit, packages, means, secrets, _background: stop.drop_guard() }
     }
 
     /// Makes one call.
@@ -110,8 +123,23 @@ impl Ringfence {
             }
             Request::AuditVerify => self.audit_verify(),
             Request::AuditRecent { limit } => self.audit_recent(limit),
+            Request::SecretList | Request::SecretPlace { .. } => secrets::answer(self.means.vault.clone(), request).await,
+            Request::SecretSet { .. } | Request::SecretImport { .. } | Request::SecretRemove { .. } => {
+                let reply = secrets::answer(self.means.vault.clone(), request).await?;
+                self.learn_secrets()?;
+                Ok(reply)
+            }
             other => self.packages.answer(other, &events).await,
         }
+    }
+
+    /// After a change of secrets: results are searched for the new ones, and the network's door places and finds them.
+    fn learn_secrets(&self) -> Result<(), RequestError> {
+        let failed = |error: &dyn std::error::Error| RequestError::new(ErrorKind::Failed, "secret", error);
+        let secrets = self.means.all_secrets().map_err(|error| failed(&error))?;
+        let known = self.secrets.iter().cloned().chain(secrets).collect();
+        self.pipeline.scrubber.replace(Scrubber::new(known).map_err(|error| failed(&error))?);
+        self.packages.restart()
     }
 
     /// The wire name for a bare name that only one tool has; anything else stays as it is.

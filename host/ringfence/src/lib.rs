@@ -18,18 +18,21 @@ mod builder;
 pub mod cli;
 pub mod config;
 mod door;
+mod grants;
 mod host;
 mod mcp_server;
+mod means;
 mod packages;
 mod request;
+mod secrets;
 mod socket;
 
 pub use builder::{BuildError, Builder};
 pub use config::{Config, Home};
 pub use host::Ringfence;
 pub use request::{
-    ErrorKind, Event, InstallReport, InstallRequest, KeyEntry, PackageEntry, Reply, Request, RequestError, ToolEntry,
-    VerifyReport,
+    Asked, ErrorKind, Event, Explanation, GrantChange, GrantEntry, InstallReport, InstallRequest, KeyEntry, PackageEntry,
+    Reply, Request, RequestError, SecretEntry, SecretReport, SecretValue, ToolEntry, VerifyReport,
 };
 pub use ringfence_core as core;
 pub use ringfence_core::call::Progress;

@@ -15,12 +15,13 @@ use ringfence_package::{
     CompileError, Compiler, InstallOptions, Installed, Installer, PackageError, PackageFile, Plan, PublicKey,
     Signature, Signer, SourcePattern, TrustStore, TrustedKey,
 };
-use ringfence_source_wasm::{Code, CodeError, Concurrency, Engine, GuestComponent, ProbeError, WasmSource};
+use ringfence_source_wasm::{Code, CodeError, Concurrency, Engine, GuestComponent, ProbeError, Reach, WasmSource};
 use ringfence_store::{Digest, Store};
 use tokio::sync::mpsc;
 
+use crate::means::{self, Means, MeansError};
 use crate::request::{
-    ErrorKind, Event, InstallReport, InstallRequest, KeyEntry, PackageEntry, Reply, Request, RequestError, VerifyReport,
+    ErrorKind, Event, Explanation, GrantChange, GrantEntry, InstallReport, InstallRequest, KeyEntry, PackageEntry, Reply, Request, RequestError, VerifyReport,
 };
 
 /// What is installed, and how it becomes tools.
@@ -29,6 +30,7 @@ pub(crate) struct Packages {
     engine: Engine,
     concurrency: Arc<Concurrency>,
     registry: Arc<Registry>,
+    means: Arc<Means>,
     /// Packages whose tools cannot be called, with the reason.
     stopped: Mutex<BTreeMap<SourceName, String>>,
 }
@@ -40,9 +42,10 @@ impl Packages {
         engine: Engine,
         concurrency: Arc<Concurrency>,
         registry: Arc<Registry>,
+        means: Arc<Means>,
     ) -> Result<Self, PackageError> {
         let installer = Arc::new(Installer::open(store)?);
-        let packages = Self { installer, engine, concurrency, registry, stopped: Mutex::default() };
+        let packages = Self { installer, engine, concurrency, registry, means, stopped: Mutex::default() };
         let inventory = packages.installer.inventory()?;
         for broken in inventory.broken {
             packages.stop(&broken.source, &broken.error.to_string());
@@ -61,6 +64,10 @@ impl Packages {
             Request::TrustList => self.keys().map(Reply::Keys),
             Request::TrustRevoke { key_id, reason } => self.revoke(&key_id, &reason).map(|()| Reply::Done),
             Request::Verify { file } => self.verify(&file).map(Reply::Verified),
+            Request::Grant { source, change } => self.grant(&source, &change).map(|entry| Reply::Grants(vec![entry])),
+            Request::Revoke { source } => self.revoke_grant(&source).map(|()| Reply::Done),
+            Request::Grants => self.grants().map(Reply::Grants),
+            Request::Explain { tool, request } => self.explain(&tool, &request).map(Reply::Explained),
             other => unreachable!("{other:?} is the host's own to answer"),
         }
     }
@@ -83,7 +90,8 @@ impl Packages {
         let installed = self.installer.commit(checked).map_err(refused)?;
         self.start(&installed);
         let narrowed = self.narrowed(&installed);
-        Ok(InstallReport { package: self.entry(&installed), replaced, narrowed, warnings })
+        let asked = self.grant_entry(&installed)?.asked;
+        Ok(InstallReport { package: self.entry(&installed), replaced, narrowed, warnings, asked })
     }
 
     /// Whether the tools of `plan` could be registered; nothing has been changed so far.
@@ -94,7 +102,7 @@ impl Packages {
             key_id: None,
         };
         let tools = plan.manifest.tools.clone();
-        let component = Arc::new(GuestComponent::new(self.engine.clone(), Box::new(NoCode)));
+        let component = Arc::new(GuestComponent::new(self.engine.clone(), Box::new(NoCode), Reach::default()));
         let limits = &plan.manifest.package.limits;
         let source = WasmSource::new(plan.source.clone(), &origin, tools, limits, false, &component, &self.concurrency);
         let refused = |error| RequestError::new(ErrorKind::Refused, "install.registry", &error);
@@ -168,8 +176,8 @@ impl Packages {
         })
     }
 
-    /// After a change of trust: what may run runs, what may not stops.
-    fn restart(&self) -> Result<(), RequestError> {
+    /// After a change of trust or of secrets: what may run runs, what may not stops.
+    pub(crate) fn restart(&self) -> Result<(), RequestError> {
         for installed in self.installer.inventory().map_err(refused)?.installed {
             self.start(&installed);
         }
@@ -181,7 +189,10 @@ impl Packages {
         let mut sources = Vec::with_capacity(packages.len());
         for installed in packages {
             match self.installer.runnable(installed) {
-                Ok(()) => sources.push(self.source(installed)),
+                Ok(()) => match self.source(installed) {
+                    Ok(source) => sources.push(source),
+                    Err(error) => self.stop(installed.source(), &error.to_string()),
+                },
                 Err(error) => self.stop(installed.source(), &error.to_string()),
             }
         }
@@ -197,9 +208,13 @@ impl Packages {
             self.registry.remove(source);
             return self.stop(source, &error.to_string());
         }
-        match self.registry.put(&self.source(installed)) {
+        let started = self.source(installed).map_err(|error| error.to_string());
+        match started.and_then(|tools| self.registry.put(&tools).map_err(|error| error.to_string())) {
             Ok(()) => drop(self.lock().remove(source)),
-            Err(error) => self.stop(source, &error.to_string()),
+            Err(error) => {
+                self.registry.remove(source);
+                self.stop(source, &error);
+            }
         }
     }
 
@@ -208,11 +223,12 @@ impl Packages {
         self.lock().insert(source.clone(), reason.to_owned());
     }
 
-    fn source(&self, installed: &Installed) -> WasmSource {
+    fn source(&self, installed: &Installed) -> Result<WasmSource, MeansError> {
+        let reach = self.means.reach(installed.source(), &installed.manifest().package.capabilities)?;
         let code = InstalledCode { installer: self.installer.clone(), installed: installed.clone() };
-        let component = Arc::new(GuestComponent::new(self.engine.clone(), Box::new(code)));
+        let component = Arc::new(GuestComponent::new(self.engine.clone(), Box::new(code), reach));
         let manifest = installed.manifest();
-        WasmSource::new(
+        Ok(WasmSource::new(
             installed.source().clone(),
             &installed.origin(),
             manifest.tools.clone(),
@@ -220,7 +236,58 @@ impl Packages {
             installed.effects_accepted(),
             &component,
             &self.concurrency,
-        )
+        ))
+    }
+
+    fn grant(&self, source: &str, change: &GrantChange) -> Result<GrantEntry, RequestError> {
+        let installed = self.installed(source)?;
+        let requested = &installed.manifest().package.capabilities;
+        let extended = self.means.grants.extend(installed.source(), requested, change);
+        drop(extended.map_err(|error| RequestError::new(ErrorKind::Refused, "grant", &error))?);
+        self.start(&installed);
+        self.grant_entry(&installed)
+    }
+
+    fn revoke_grant(&self, source: &str) -> Result<(), RequestError> {
+        let installed = self.installed(source)?;
+        let removed = self.means.grants.remove(installed.source());
+        if !removed.map_err(|error| RequestError::new(ErrorKind::Failed, "grant", &error))? {
+            let message = format!("nothing is granted to `{source}`; `ringfence grants` lists what is");
+            return Err(RequestError { kind: ErrorKind::NotFound, code: "grant".into(), message });
+        }
+        self.start(&installed);
+        Ok(())
+    }
+
+    fn grants(&self) -> Result<Vec<GrantEntry>, RequestError> {
+        let inventory = self.installer.inventory().map_err(refused)?;
+        inventory.installed.iter().map(|installed| self.grant_entry(installed)).collect()
+    }
+
+    fn grant_entry(&self, installed: &Installed) -> Result<GrantEntry, RequestError> {
+        let refused = |error| RequestError::new(ErrorKind::Refused, "grant", &error);
+        let file = self.means.grants.load(installed.source()).map_err(refused)?;
+        let grant = file.effective(installed.manifest().package.capabilities.clone()).map_err(refused)?;
+        let asked = means::asked(&grant);
+        let expires = file.granted.expires.clone();
+        Ok(GrantEntry { source: installed.source().to_string(), file: file.path, expires, asked })
+    }
+
+    fn explain(&self, tool: &str, request: &str) -> Result<Explanation, RequestError> {
+        let source = tool.split_once("__").map_or(tool, |(source, _)| source);
+        let installed = self.installed(source)?;
+        let wrong = |error: &dyn std::error::Error| RequestError::new(ErrorKind::Refused, "explain", error);
+        let (method, url) = request.split_once(' ').unwrap_or(("GET", request));
+        let request = ringfence_egress::Request::new(method, url.trim(), [], "").map_err(|error| wrong(&error))?;
+        let requested = &installed.manifest().package.capabilities;
+        self.means.explain(installed.source(), requested, &request).map_err(|error| wrong(&error))
+    }
+
+    fn installed(&self, source: &str) -> Result<Installed, RequestError> {
+        let name = SourceName::try_from(source.to_owned());
+        let name = name.map_err(|error| RequestError::new(ErrorKind::NotFound, "name", &error))?;
+        let found = self.installer.installed(&name).map_err(refused)?;
+        found.ok_or_else(|| refused(self.installer.not_installed(&name).unwrap_or_else(|error| error)))
     }
 
     fn entry(&self, installed: &Installed) -> PackageEntry {

@@ -6,6 +6,7 @@
 use std::path::PathBuf;
 
 use ringfence_core::call::Progress;
+use ringfence_core::Secret;
 use ringfence_core::caller::Caller;
 use ringfence_core::error::CallError;
 use ringfence_core::limit::{LimitKind, LimitSet};
@@ -15,6 +16,9 @@ use ringfence_core::tool::{Origin, ToolSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
+
+pub use crate::grants::GrantChange;
+pub use crate::means::{Asked, Explanation};
 
 /// What is asked.
 #[expect(clippy::large_enum_variant, reason = "one lives at a time, and the largest is the one that matters")]
@@ -66,6 +70,53 @@ pub enum Request {
         /// The component. Its signature stands beside it.
         file: PathBuf,
     },
+    /// Grant a source more.
+    Grant {
+        /// The source.
+        source: String,
+        /// What.
+        change: GrantChange,
+    },
+    /// Take back all that a source was granted.
+    Revoke {
+        /// The source.
+        source: String,
+    },
+    /// What does each source ask for, and what of it is granted?
+    Grants,
+    /// Would a tool's request be sent?
+    Explain {
+        /// The tool's wire name, or its source.
+        tool: String,
+        /// The request, as `GET https://…`.
+        request: String,
+    },
+    /// Store a new secret, or give one that is there a new value.
+    SecretSet {
+        /// Its name.
+        name: String,
+        /// Its value.
+        value: SecretValue,
+        /// Whether it has to be there already.
+        rotate: bool,
+    },
+    /// Store many secrets, all or none.
+    SecretImport {
+        /// Their names and values.
+        secrets: Vec<(String, SecretValue)>,
+    },
+    /// Which secrets are there?
+    SecretList,
+    /// Remove a secret.
+    SecretRemove {
+        /// Its name.
+        name: String,
+    },
+    /// Where are secrets to live? Asked before the first one.
+    SecretPlace {
+        /// `keyring`, `kernel` or `file`.
+        place: String,
+    },
     /// Is the audit log whole?
     AuditVerify,
     /// The last events of the audit log.
@@ -73,6 +124,28 @@ pub enum Request {
         /// At most how many.
         limit: usize,
     },
+}
+
+/// The value of a secret on its way to the owner of the state, over the socket that only the operator can open.
+#[derive(Clone)]
+pub struct SecretValue(pub Secret);
+
+impl std::fmt::Debug for SecretValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("SecretValue(…)")
+    }
+}
+
+impl Serialize for SecretValue {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.expose())
+    }
+}
+
+impl<'de> Deserialize<'de> for SecretValue {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|text| Self(Secret::new(text)))
+    }
 }
 
 /// How to install a package.
@@ -123,6 +196,12 @@ pub enum Reply {
     Keys(Vec<KeyEntry>),
     /// Who signed a file.
     Verified(VerifyReport),
+    /// What was asked for and granted, by source.
+    Grants(Vec<GrantEntry>),
+    /// Whether a request would be sent.
+    Explained(Explanation),
+    /// The secrets, without values.
+    Secrets(SecretReport),
     /// The audit log is whole.
     AuditWhole {
         /// How many events it holds.
@@ -174,6 +253,8 @@ pub struct InstallReport {
     pub narrowed: Vec<String>,
     /// What is worth knowing about its schemas, in sentences.
     pub warnings: Vec<String>,
+    /// What it asks for beside limits.
+    pub asked: Vec<Asked>,
 }
 
 /// An installed package, as listings show it.
@@ -197,6 +278,39 @@ pub struct PackageEntry {
     pub requested: LimitSet,
     /// Why it does not run, where it does not.
     pub stopped: Option<String>,
+}
+
+/// What a source asks for and is granted.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct GrantEntry {
+    /// The source.
+    pub source: String,
+    /// The operator's file, whether it is there or not.
+    pub file: PathBuf,
+    /// When the grant ends.
+    pub expires: Option<String>,
+    /// What is asked for.
+    pub asked: Vec<Asked>,
+}
+
+/// The secrets, as listings show them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SecretReport {
+    /// Where they live; `None` before the first one.
+    pub place: Option<String>,
+    /// Each, by name.
+    pub secrets: Vec<SecretEntry>,
+}
+
+/// A secret, as listings show it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SecretEntry {
+    /// Its name.
+    pub name: String,
+    /// When it was stored, in milliseconds since the Unix epoch.
+    pub created: u64,
+    /// When it last got a new value.
+    pub rotated: Option<u64>,
 }
 
 /// A trusted key, as listings show it.

@@ -19,6 +19,7 @@ mod name;
 mod place;
 mod record;
 mod session;
+mod signing;
 mod value;
 mod vault;
 
@@ -27,6 +28,7 @@ pub use file::FileError;
 pub use import::{BadLine, Import, ImportError, LineFault, Renamed};
 pub use name::{MAX_SECRET_NAME, SecretName, SecretNameError};
 pub use place::{Choice, FileKey, KeySource, Location, Place};
+pub use signing::{Algorithm, Unsuitable, sign};
 pub use value::{MAX_VALUE, ValueError, read_value};
 pub use vault::{Imported, Listed, Vault};
 

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ringfence_core::LimitSet;
 use ringfence_core::grant::HttpRule;
 use ringfence_egress::Placement;
 use serde::{Deserialize, Serialize};
@@ -73,9 +72,6 @@ pub struct Granted {
     /// The values of the environment.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// Ceilings, beside those in the configuration; the smallest holds.
-    #[serde(skip_serializing_if = "LimitSet::is_empty")]
-    pub limits: LimitSet,
 }
 
 /// What the operator puts behind a credential that a package asks for.

@@ -22,6 +22,7 @@ const FILES: &[(&str, &str)] = files![
     "guest-sdk/src/bindings.rs",
     "guest-sdk/src/failure.rs",
     "guest-sdk/src/host.rs",
+    "guest-sdk/src/http.rs",
     "guest-sdk/src/lib.rs",
     "guest-sdk/src/log.rs",
     "guest-sdk/src/output.rs",
@@ -29,10 +30,13 @@ const FILES: &[(&str, &str)] = files![
     "guest-sdk/src/prelude.rs",
     "guest-sdk/src/progress.rs",
     "guest-sdk/src/schema.rs",
+    "guest-sdk/src/secrets.rs",
     "guest-sdk/src/stdio.rs",
     "guest-sdk/src/testing.rs",
+    "guest-sdk/src/testing/world.rs",
     "guest-sdk/src/tests.rs",
     "guest-sdk/src/tool.rs",
+    "guest-sdk/src/workspace.rs",
     "wit/tool.wit",
 ];
 

@@ -65,6 +65,9 @@ pub(super) fn text(report: &InstallReport) -> String {
     ];
     let asks = package.requested.iter().map(|(kind, value)| format!("{} {value}", kind.key())).collect::<Vec<_>>();
     lines.push(format!("  asks for {}", if asks.is_empty() { "nothing".into() } else { asks.join(", ") }));
+    for asked in &report.asked {
+        lines.push(format!("  {} {}", if asked.granted { "granted " } else { "asks for" }, asked.what));
+    }
     if !package.effects_accepted {
         lines.push(
             "  note     what its tools say of their effects is not believed; --accept-effects believes it".into(),
@@ -72,6 +75,9 @@ pub(super) fn text(report: &InstallReport) -> String {
     }
     lines.extend(report.narrowed.iter().map(|text| format!("  note     {text}")));
     lines.extend(report.warnings.iter().map(|text| format!("  warning  {text}")));
+    if report.asked.iter().any(|asked| !asked.granted) {
+        lines.push(format!("It has to be granted what it asks for: `ringfence grant {} --all`.", package.source));
+    }
     if let Some(tool) = package.tools.first() {
         lines.push(format!("Next: `ringfence tools {tool}`, `ringfence call {tool} JSON`."));
     }

@@ -7,12 +7,17 @@ mod completions;
 mod config;
 mod demo;
 mod exit;
+mod explain;
+mod grant;
+mod grants;
 mod inspect;
 mod install;
 mod key;
 mod list;
 mod new;
 mod remove;
+mod revoke;
+mod secret;
 mod serve;
 mod session;
 mod show;
@@ -64,6 +69,16 @@ enum Command {
     Remove(remove::Remove),
     /// Say whose signatures to trust.
     Trust(trust::Trust),
+    /// Grant an installed package what it asks for.
+    Grant(grant::Grant),
+    /// Take back all that a package was granted.
+    Revoke(revoke::Revoke),
+    /// Show what the installed packages ask for and what of it is granted.
+    Grants(grants::Grants),
+    /// Say whether a tool's request would be sent, and which line of which file decides.
+    Explain(explain::Explain),
+    /// Store and list secrets, which tools use and never see.
+    Secret(secret::SecretArgs),
     /// Read or verify the record of all calls.
     Audit(audit::Audit),
     /// Print every key of the configuration with its default, check yours, or say where it lives.
@@ -113,6 +128,11 @@ async fn dispatch(command: Command, session: &Session) -> anyhow::Result<()> {
         Command::List(command) => command.run(session).await,
         Command::Remove(command) => command.run(session).await,
         Command::Trust(command) => command.run(session).await,
+        Command::Grant(command) => command.run(session).await,
+        Command::Revoke(command) => command.run(session).await,
+        Command::Grants(command) => command.run(session).await,
+        Command::Explain(command) => command.run(session).await,
+        Command::Secret(command) => command.run(session).await,
         Command::Audit(command) => command.run(session).await,
         Command::Config(command) => command.run(session).await,
         Command::New(command) => command.run(session),

@@ -42,6 +42,11 @@ impl Home {
         Ok(Self { config: dirs.config_dir().join("config.toml"), state: state.to_owned() })
     }
 
+    /// The folder of grants, beside the configuration.
+    pub fn grants(&self) -> PathBuf {
+        self.config.with_file_name("grants")
+    }
+
     /// Both inside `folder`.
     pub fn at(folder: &Path) -> Self {
         Self { config: folder.join("config.toml"), state: folder.join("state") }

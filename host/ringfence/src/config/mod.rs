@@ -39,8 +39,36 @@ pub struct Config {
     pub tools: BTreeMap<String, ToolConfig>,
     /// Which tools may be used.
     pub policy: PolicyRules,
+    /// The network, for tools that were granted something of it.
+    pub network: NetworkConfig,
+    /// The files, for tools that were granted some of them.
+    pub workspace: WorkspaceConfig,
     /// The audit log.
     pub audit: AuditConfig,
+}
+
+/// `[network]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NetworkConfig {
+    /// A file of certificates in PEM, of authorities that are trusted beside the usual ones.
+    pub authorities: Option<PathBuf>,
+    /// The longest time for a connection, TLS included, in milliseconds.
+    pub connect_ms: u64,
+}
+
+impl Default for NetworkConfig {
+    fn default() -> Self {
+        Self { authorities: None, connect_ms: 10_000 }
+    }
+}
+
+/// `[workspace]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WorkspaceConfig {
+    /// The folder below which tools may be granted files; absent: none.
+    pub root: Option<PathBuf>,
 }
 
 /// `[tools."NAME"]`.
@@ -222,6 +250,8 @@ mod tests {
         let default = Config::default();
         assert_eq!(rest.concurrency, default.concurrency);
         assert_eq!(rest.audit, default.audit);
+        assert_eq!(rest.network, default.network);
+        assert_eq!(rest.workspace, default.workspace);
         assert_eq!(rest.policy, default.policy);
         assert_eq!(EngineSettings { instances: None, ..rest.engine }, default.engine);
         assert!(rest.tools.is_empty());

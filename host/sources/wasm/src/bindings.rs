@@ -7,6 +7,11 @@
 wasmtime::component::bindgen!({
     path: "../../../wit/tool.wit",
     world: "tool",
-    imports: { default: trappable },
+    imports: {
+        "ringfence:tool/http": async | trappable,
+        "ringfence:tool/secrets": async | trappable,
+        "ringfence:tool/workspace": async | trappable,
+        default: trappable,
+    },
     exports: { default: async },
 });

@@ -11,6 +11,7 @@ use crate::bindings::Tool;
 use crate::engine::Engine;
 use crate::kind::Kind;
 use crate::plain::FunctionError;
+use crate::reach::Reach;
 use crate::state::GuestState;
 use crate::wasi;
 
@@ -37,6 +38,15 @@ pub enum CodeError {
     /// It needs something that this host does not have.
     #[error("{0}")]
     Import(String),
+    /// It imports something of which nothing was granted.
+    #[error(
+        "it imports `{import}`, and nothing of that is granted to it: `ringfence grants` shows what it asks for, and \
+         `ringfence grant` grants it"
+    )]
+    NotGranted {
+        /// The interface.
+        import: String,
+    },
     /// It exports functions that cannot be tools.
     #[error(transparent)]
     Function(#[from] FunctionError),
@@ -46,18 +56,25 @@ pub enum CodeError {
 pub struct GuestComponent {
     engine: Engine,
     code: Box<dyn Code>,
+    reach: Arc<Reach>,
     loaded: OnceCell<Arc<Loaded>>,
 }
 
 /// A component that is ready for instances.
 pub(crate) struct Loaded {
     pub(crate) kind: Kind,
+    /// The names of the interfaces that it imports.
+    imports: Vec<String>,
 }
 
 impl GuestComponent {
-    /// A component that takes its code from `code`. Nothing is read yet.
-    pub fn new(engine: Engine, code: Box<dyn Code>) -> Self {
-        Self { engine, code, loaded: OnceCell::new() }
+    /// A component that takes its code from `code`, and whose tools reach `reach`. Nothing is read yet.
+    pub fn new(engine: Engine, code: Box<dyn Code>, reach: Reach) -> Self {
+        Self { engine, code, reach: Arc::new(reach), loaded: OnceCell::new() }
+    }
+
+    pub(crate) fn reach(&self) -> &Arc<Reach> {
+        &self.reach
     }
 
     pub(crate) fn engine(&self) -> &Engine {
@@ -67,7 +84,11 @@ impl GuestComponent {
     pub(crate) async fn loaded(&self) -> Result<&Arc<Loaded>, CodeError> {
         let load = async {
             let compiled = self.code.compiled(&self.engine).await?;
-            Loaded::new(&self.engine, &compiled).map(Arc::new)
+            let loaded = Loaded::new(&self.engine, &compiled)?;
+            match self.reach.lacks(loaded.imports.iter().map(String::as_str)) {
+                Some(import) => Err(CodeError::NotGranted { import: import.to_owned() }),
+                None => Ok(Arc::new(loaded)),
+            }
         };
         self.loaded.get_or_try_init(|| load).await
     }
@@ -78,7 +99,8 @@ impl Loaded {
         let component = load(engine, compiled)?;
         let linker = linker(engine).map_err(CodeError::Compile)?;
         let pre = linker.instantiate_pre(&component).map_err(missing_import)?;
-        Ok(Self { kind: Kind::of(pre)? })
+        let imports = component.component_type().imports(&engine.inner).map(|(name, _)| name.to_owned()).collect();
+        Ok(Self { kind: Kind::of(pre)?, imports })
     }
 }
 

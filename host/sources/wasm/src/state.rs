@@ -4,12 +4,16 @@ use std::sync::Arc;
 
 use ringfence_core::call::{CheckedCall, Progress, ProgressSink};
 use ringfence_core::limit::{LimitExceeded, LimitKind, Limits};
+use ringfence_egress::Budget;
+use ringfence_package::Effective;
+use ringfence_vault::{SecretName, Vault};
 use wasmtime::component::ResourceTable;
 use wasmtime::{ResourceLimiter, Result, bail};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::bindings::ringfence::tool::{log, progress};
 use crate::guest_log::GuestLog;
+use crate::reach::{Network, Reach};
 use crate::wasi::{self, World};
 
 pub(crate) struct GuestState {
@@ -17,6 +21,12 @@ pub(crate) struct GuestState {
     pub(crate) growth: Growth,
     pub(crate) log: GuestLog,
     progress: Option<Arc<dyn ProgressSink>>,
+    /// The tool's name, for the operator's log.
+    tool: String,
+    /// What the call may reach beyond the instance.
+    reach: Option<Arc<Reach>>,
+    /// How much of the network it may use and has used.
+    budget: Option<Budget>,
     /// Whether the guest has called the host.
     reached_out: bool,
     table: ResourceTable,
@@ -37,6 +47,9 @@ impl GuestState {
             growth: Growth::new(limits),
             log: GuestLog::new("none", "none", limits, None),
             progress: None,
+            tool: String::new(),
+            reach: None,
+            budget: None,
             reached_out: false,
             table,
             world: World::Frozen,
@@ -46,9 +59,11 @@ impl GuestState {
     }
 
     /// From now on the instance serves `call`.
-    pub(crate) fn begin(&mut self, call: &CheckedCall) {
+    pub(crate) fn begin(&mut self, call: &CheckedCall, reach: &Arc<Reach>) {
         let (tool, id) = (call.tool().wire_name(), call.id().as_str());
         self.log = GuestLog::new(tool, id, &self.limits, call.context().scrubber());
+        self.tool = tool.to_owned();
+        self.reach = Some(reach.clone());
         self.progress = call.context().progress.clone();
         self.world = World::Live;
     }
@@ -56,6 +71,36 @@ impl GuestState {
     /// Whether the guest has called the host, for whatever.
     pub(crate) fn has_reached_out(&self) -> bool {
         self.reached_out
+    }
+
+    /// The tool's name.
+    pub(crate) fn tool(&self) -> &str {
+        &self.tool
+    }
+
+    /// What the host call that the guest has just made may reach; `None` where there is no call, or its grant has ended.
+    pub(crate) fn reach(&mut self) -> Option<&Reach> {
+        self.reached_out = true;
+        self.reach.as_deref().filter(|reach| !reach.grant.has_ended())
+    }
+
+    /// The network, as far as the call may use it.
+    pub(crate) fn network(&mut self) -> Option<(Network, &Budget)> {
+        let network = self.reach()?.network.clone()?;
+        let limits = &self.limits;
+        Some((network, self.budget.get_or_insert_with(|| Budget::new(limits.clone()))))
+    }
+
+    /// The vault, and `name` as it knows it, where `granted` says that the guest may use that secret.
+    pub(crate) fn vault(
+        &mut self,
+        name: String,
+        granted: impl Fn(&Effective, &str) -> bool,
+    ) -> Option<(Arc<Vault>, SecretName)> {
+        let reach = self.reach()?;
+        let vault = reach.vault.clone()?;
+        let name = SecretName::try_from(name).ok()?;
+        granted(&reach.grant, name.as_str()).then_some((vault, name))
     }
 
     /// What the host call that the guest has just made may see of the world.
@@ -109,7 +154,7 @@ impl progress::Host for GuestState {
 impl WasiView for GuestState {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         let world = self.world();
-        let ctx = self.wasi.get_or_insert_with(|| wasi::empty(&self.log, world));
+        let ctx = self.wasi.get_or_insert_with(|| wasi::empty(&self.log, world, self.reach.as_deref()));
         WasiCtxView { ctx, table: &mut self.table }
     }
 }

@@ -45,7 +45,7 @@ impl Tool for WasmTool {
             }
         };
         let ended = |error, store: &Store<GuestState>| fault::classify(error, store.data(), engine.settings().stack_bytes);
-        store.data_mut().begin(call);
+        store.data_mut().begin(call, self.component.reach());
         let guest = match ready {
             Some(guest) => guest,
             None => loaded.kind.instantiate(&mut store).await.map_err(|error| ended(error, &store))?,

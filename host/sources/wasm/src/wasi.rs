@@ -1,7 +1,7 @@
 //! WASI 0.2, linked but empty: most guests import more of it than they use.
 //!
 //! There are clocks, randomness (bounded) and standard output and error (into the guest's log). There are no files, no
-//! arguments, no environment, no input, and every socket and name lookup is refused.
+//! arguments, no input, no environment but what was granted, and every socket and name lookup is refused.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
@@ -17,6 +17,7 @@ use wasmtime_wasi::{WasiCtx, WasiView as _};
 
 use crate::bindings::ringfence::tool::log::Level;
 use crate::guest_log::GuestLog;
+use crate::reach::Reach;
 use crate::state::GuestState;
 
 /// Bytes that a guest may print at once. It bounds what the host buffers.
@@ -43,9 +44,12 @@ pub(crate) enum World {
     Frozen,
 }
 
-/// A context with nothing in it, that prints to `log`.
-pub(crate) fn empty(log: &GuestLog, world: World) -> WasiCtx {
+/// A context with nothing in it but the granted environment, that prints to `log`.
+pub(crate) fn empty(log: &GuestLog, world: World, reach: Option<&Reach>) -> WasiCtx {
     let mut builder = WasiCtx::builder();
+    for (name, value) in reach.iter().flat_map(|reach| reach.grant.env()) {
+        builder.env(name, value);
+    }
     if world == World::Frozen {
         builder.wall_clock(Standstill).monotonic_clock(Standstill);
     }

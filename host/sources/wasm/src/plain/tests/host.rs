@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use ringfence_core::audit::{AuditError, AuditEvent, AuditLog};
+use ringfence_core::finish::current::CurrentScrubber;
 use ringfence_core::finish::scrub::Scrubber;
 use ringfence_core::gates::approval::ApprovalGate;
 use ringfence_core::gates::policy::{Policy, PolicyRules};
@@ -15,7 +16,7 @@ use ringfence_core::tool::{Origin, ToolSpec};
 use ringfence_core::{CallContext, CallError, Registry, ToolCall, ToolHost};
 use serde_json::Value;
 
-use crate::{Code, CodeError, Concurrency, Engine, EngineSettings, GuestComponent, ProbeError, WasmSource};
+use crate::{Code, CodeError, Concurrency, Engine, EngineSettings, GuestComponent, ProbeError, Reach, WasmSource};
 
 pub(super) struct Host {
     pipeline: ToolHost,
@@ -33,7 +34,7 @@ impl Host {
         let (engine, code) = compiled(wat);
         let specs = crate::definitions(&engine, &code, &Limits::default()).await.unwrap();
         let concurrency = Concurrency::new(Default::default(), engine.instances());
-        let component = Arc::new(GuestComponent::new(engine, Box::new(Compiled(code))));
+        let component = Arc::new(GuestComponent::new(engine, Box::new(Compiled(code)), Reach::default()));
         let name = SourceName::try_from("guest".to_owned()).unwrap();
         let origin = Origin::Embedded { digest: String::new() };
         let limits = limits.iter().fold(LimitSet::default(), |set, (kind, value)| set.with(*kind, *value));
@@ -46,7 +47,7 @@ impl Host {
             registry,
             rate: RateGate::new(rates, RateClock::system(), 1),
             approval: ApprovalGate,
-            scrubber: Arc::new(Scrubber::new(Vec::new()).unwrap()),
+            scrubber: CurrentScrubber::new(Scrubber::new(Vec::new()).unwrap()),
             audit: Arc::new(Forgetful),
         };
         Self { pipeline, specs }

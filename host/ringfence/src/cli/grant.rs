@@ -1,0 +1,80 @@
+//! `ringfence grant`: grants an installed package what it asks for.
+
+use clap::Args;
+
+use super::exit::UsageError;
+use super::grants;
+use super::session::Session;
+use crate::request::{GrantChange, Reply, Request};
+
+/// Grant an installed package what it asks for. It adds to `grants/SOURCE.toml` beside the configuration, a file that is
+/// yours to edit.
+#[derive(Args)]
+#[command(after_help = "Next: `ringfence explain TOOL \"GET https://…\"` says whether a request would be sent.")]
+pub(super) struct Grant {
+    /// The package, as `ringfence list` shows it.
+    source: String,
+    /// All that it asks for, but credentials and environment values, which need a choice of yours.
+    #[arg(long)]
+    all: bool,
+    /// Requests, such as \"GET https://api.example.org/v1/**\"; may be repeated.
+    #[arg(long, value_name = "REQUEST")]
+    http: Vec<String>,
+    /// Addresses that are otherwise refused, such as 127.0.0.0/8; may be repeated.
+    #[arg(long = "address", value_name = "RANGE")]
+    addresses: Vec<String>,
+    /// The secret behind a credential that it asks for; may be repeated.
+    #[arg(long = "credential", value_name = "NAME=SECRET")]
+    credentials: Vec<String>,
+    /// A secret that its tools may ask about; may be repeated.
+    #[arg(long = "test-secret", value_name = "SECRET")]
+    test: Vec<String>,
+    /// A secret that its tools may have the host sign with; may be repeated.
+    #[arg(long = "sign-with", value_name = "SECRET")]
+    sign: Vec<String>,
+    /// Files below the workspace that it may read, such as docs/**; may be repeated.
+    #[arg(long, value_name = "FILES")]
+    read: Vec<String>,
+    /// Files below the workspace that it may write; may be repeated.
+    #[arg(long, value_name = "FILES")]
+    write: Vec<String>,
+    /// A value of its environment; not for secrets, which belong into `ringfence secret`; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE")]
+    env: Vec<String>,
+    /// When all of the grant ends, in RFC 3339, such as 2027-01-31T12:00:00Z.
+    #[arg(long, value_name = "TIME")]
+    expires: Option<String>,
+}
+
+impl Grant {
+    pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
+        let change = GrantChange {
+            all: self.all,
+            http: self.http,
+            addresses: self.addresses,
+            credentials: pairs(self.credentials)?,
+            test: self.test,
+            sign: self.sign,
+            read: self.read,
+            write: self.write,
+            env: pairs(self.env)?,
+            expires: self.expires,
+        };
+        if change == GrantChange::default() {
+            let text = "nothing to grant: say --all, or what (`ringfence grants` shows what it asks for)";
+            return Err(UsageError(text.into()).into());
+        }
+        let Reply::Grants(entries) = session.ask(Request::Grant { source: self.source, change }).await? else {
+            anyhow::bail!("the host misunderstood")
+        };
+        session.answer(&entries, |entries| grants::text(entries))
+    }
+}
+
+fn pairs(texts: Vec<String>) -> Result<Vec<(String, String)>, UsageError> {
+    let pair = |text: String| match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
+        _ => Err(UsageError(format!("{text:?} is no pair: write it as NAME=VALUE"))),
+    };
+    texts.into_iter().map(pair).collect()
+}

@@ -1,0 +1,314 @@
+//! The operator's grants: a file for each source, `grants/SOURCE.toml` beside the configuration, theirs to edit.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use ringfence_core::grant::HttpRule;
+use ringfence_core::name::SourceName;
+use ringfence_package::grant::{Capabilities, GrantError};
+use ringfence_package::{Effective, Granted};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use toml_edit::{Array, DocumentMut, Item, Table, Value};
+
+/// The folder of grants.
+pub(crate) struct Grants {
+    folder: PathBuf,
+}
+
+/// One file, read; it need not be there.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct GrantFile {
+    pub(crate) path: PathBuf,
+    text: String,
+    pub(crate) granted: Granted,
+}
+
+/// What is to be granted in addition.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GrantChange {
+    /// All that is asked for, as far as it needs no choice.
+    pub all: bool,
+    /// Requests, each as `GET https://…` or `GET,POST https://…`.
+    pub http: Vec<String>,
+    /// Ranges of addresses.
+    pub addresses: Vec<String>,
+    /// The package's name for a credential, and the name of the secret.
+    pub credentials: Vec<(String, String)>,
+    /// Secrets that may be asked about.
+    pub test: Vec<String>,
+    /// Secrets that may be signed with.
+    pub sign: Vec<String>,
+    /// Files that may be read.
+    pub read: Vec<String>,
+    /// Files that may be written.
+    pub write: Vec<String>,
+    /// Values of the environment.
+    pub env: Vec<(String, String)>,
+    /// When the grant ends.
+    pub expires: Option<String>,
+}
+
+/// Why a grant cannot be used. Its source gets nothing then.
+#[derive(Debug, Error)]
+pub(crate) enum GrantFileError {
+    /// The file cannot be read or written.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// It is not what a grant looks like.
+    #[error("{} is no grant: {problem}", .path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and where.
+        problem: String,
+    },
+    /// What is asked for is no rule.
+    #[error("{text:?} is no request: write it like \"GET https://api.example.org/v1/**\" ({problem})")]
+    Request {
+        /// What was said.
+        text: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+impl Grants {
+    /// Those in `folder`, which need not be there.
+    pub(crate) fn new(folder: PathBuf) -> Self {
+        Self { folder }
+    }
+
+    /// What `source` is granted; nothing where there is no file.
+    ///
+    /// # Errors
+    /// When there is one that cannot be used.
+    pub(crate) fn load(&self, source: &SourceName) -> Result<GrantFile, GrantFileError> {
+        let path = self.folder.join(format!("{source}.toml"));
+        match fs_err::read_to_string(&path) {
+            Ok(text) => GrantFile::parse(path, text),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Ok(GrantFile { path, ..GrantFile::default() })
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Grants more, leaving what stands in the file as it is, comments included.
+    ///
+    /// # Errors
+    /// When the change means nothing, or the file cannot be written.
+    pub(crate) fn extend(
+        &self,
+        source: &SourceName,
+        requested: &Capabilities,
+        change: &GrantChange,
+    ) -> Result<GrantFile, GrantFileError> {
+        let file = self.load(source)?;
+        let malformed = |problem: String| GrantFileError::Malformed { path: file.path.clone(), problem };
+        let mut document: DocumentMut = file.text.parse().map_err(|e: toml_edit::TomlError| malformed(e.to_string()))?;
+        append(&mut document, &file.granted, requested, change)?;
+        let text = document.to_string();
+        let extended = GrantFile::parse(file.path.clone(), text)?;
+        self.write(&extended)?;
+        Ok(extended)
+    }
+
+    /// Takes back all that `source` was granted. Whether there was anything.
+    ///
+    /// # Errors
+    /// When the file cannot be removed.
+    pub(crate) fn remove(&self, source: &SourceName) -> Result<bool, GrantFileError> {
+        match fs_err::remove_file(self.folder.join(format!("{source}.toml"))) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// At every moment there is the old file or the new one.
+    fn write(&self, file: &GrantFile) -> Result<(), GrantFileError> {
+        fs_err::create_dir_all(&self.folder)?;
+        let mut temporary = tempfile::NamedTempFile::new_in(&self.folder)?;
+        temporary.write_all(file.text.as_bytes())?;
+        temporary.as_file().sync_all()?;
+        temporary.persist(&file.path).map_err(|error| error.error)?;
+        Ok(())
+    }
+}
+
+impl GrantFile {
+    fn parse(path: PathBuf, text: String) -> Result<Self, GrantFileError> {
+        let granted: Granted = toml::from_str(&text)
+            .map_err(|error| GrantFileError::Malformed { path: path.clone(), problem: error.to_string() })?;
+        let file = Self { path, text, granted };
+        // Said now rather than at the first call.
+        file.effective(Capabilities::default())?;
+        Ok(file)
+    }
+
+    /// What a package that asks for `requested` may use.
+    ///
+    /// # Errors
+    /// When the grant means nothing.
+    pub(crate) fn effective(&self, requested: Capabilities) -> Result<Effective, GrantFileError> {
+        let malformed = |error: GrantError| GrantFileError::Malformed {
+            path: self.path.clone(),
+            problem: error.to_string(),
+        };
+        Effective::new(requested, self.granted.clone()).map_err(malformed)
+    }
+
+    /// The line on which the HTTP rule number `index` begins; rules count from 0, lines from 1.
+    pub(crate) fn line_of_rule(&self, index: usize) -> Option<usize> {
+        let document = toml_edit::Document::parse(self.text.as_str()).ok()?;
+        let span = match document.get("http")? {
+            Item::ArrayOfTables(rules) => rules.get(index)?.span(),
+            Item::Value(Value::Array(rules)) => rules.get(index)?.span(),
+            _ => None,
+        };
+        Some(self.text.get(..span?.start)?.matches('\n').count() + 1)
+    }
+}
+
+fn append(
+    document: &mut DocumentMut,
+    granted: &Granted,
+    requested: &Capabilities,
+    change: &GrantChange,
+) -> Result<(), GrantFileError> {
+    let all = if change.all { requested.in_full() } else { Granted::default() };
+    if let Some(expires) = &change.expires {
+        document["expires"] = toml_edit::value(expires);
+    }
+    let more: Vec<HttpRule> = change.http.iter().map(|text| rule(text)).collect::<Result<_, _>>()?;
+    for rule in all.http.into_iter().chain(more).filter(|rule| !granted.http.contains(rule)) {
+        push_rule(document, &rule)?;
+    }
+    extend_list(document, None, "addresses", change.addresses.clone());
+    let texts = |from: &[String], all: Vec<String>| from.iter().cloned().chain(all).collect::<Vec<_>>();
+    let names = |list: Vec<ringfence_package::grant::NamePattern>| list.into_iter().map(String::from).collect();
+    let files = |list: Vec<ringfence_package::grant::FilePattern>| list.into_iter().map(String::from).collect();
+    extend_list(document, Some("secrets"), "test", texts(&change.test, names(all.secrets.test)));
+    extend_list(document, Some("secrets"), "sign", texts(&change.sign, names(all.secrets.sign)));
+    extend_list(document, Some("workspace"), "read", texts(&change.read, files(all.workspace.read)));
+    extend_list(document, Some("workspace"), "write", texts(&change.write, files(all.workspace.write)));
+    for (name, value) in &change.env {
+        table(document, "env")[name] = toml_edit::value(value);
+    }
+    for (name, secret) in &change.credentials {
+        let credentials = table(document, "credentials");
+        credentials.set_implicit(true);
+        if !credentials.contains_key(name) {
+            credentials[name] = Item::Table(Table::new());
+        }
+        credentials[name]["secret"] = toml_edit::value(secret);
+    }
+    Ok(())
+}
+
+/// `GET,POST https://…` as a rule.
+fn rule(text: &str) -> Result<HttpRule, GrantFileError> {
+    let wrong = |problem: String| GrantFileError::Request { text: text.to_owned(), problem };
+    let (methods, url) = text.trim().split_once(' ').ok_or_else(|| wrong("method and URL are missing".into()))?;
+    let methods: Vec<String> = methods.split(',').map(str::to_owned).collect();
+    let url = url.trim().parse().map_err(|error: ringfence_core::grant::PatternError| wrong(error.to_string()))?;
+    Ok(HttpRule::new(url, methods.try_into().map_err(wrong)?))
+}
+
+fn push_rule(document: &mut DocumentMut, rule: &HttpRule) -> Result<(), GrantFileError> {
+    let wrong = |problem: String| GrantFileError::Request { text: rule.to_string(), problem };
+    let written = toml::to_string(rule).map_err(|error| wrong(error.to_string()))?;
+    let fields: DocumentMut = written.parse().map_err(|error: toml_edit::TomlError| wrong(error.to_string()))?;
+    let rules = document.entry("http").or_insert(Item::ArrayOfTables(toml_edit::ArrayOfTables::new()));
+    match rules {
+        Item::ArrayOfTables(rules) => rules.push(fields.as_table().clone()),
+        Item::Value(Value::Array(rules)) => rules.push(fields.as_table().clone().into_inline_table()),
+        _ => return Err(wrong("`http` in the file is no list of rules".into())),
+    }
+    Ok(())
+}
+
+/// Adds to a list what is not in it.
+fn extend_list(document: &mut DocumentMut, section: Option<&str>, key: &str, more: Vec<String>) {
+    if more.is_empty() {
+        return;
+    }
+    let table = match section {
+        Some(section) => table(document, section),
+        None => document.as_table_mut(),
+    };
+    let list = table.entry(key).or_insert_with(|| toml_edit::value(Array::new()));
+    let Some(list) = list.as_array_mut() else { return };
+    for text in more {
+        if !list.iter().any(|there| there.as_str() == Some(&text)) {
+            list.push(text);
+        }
+    }
+}
+
+fn table<'a>(document: &'a mut DocumentMut, name: &str) -> &'a mut Table {
+    let root = document.as_table_mut();
+    if !root.get(name).is_some_and(Item::is_table) {
+        root.insert(name, Item::Table(Table::new()));
+    }
+    match root.get_mut(name) {
+        Some(Item::Table(table)) => table,
+        // It has just been made one.
+        _ => unreachable!("`{name}` is a table"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source() -> SourceName {
+        "weather".to_owned().try_into().unwrap()
+    }
+
+    #[test]
+    fn a_grant_grows_and_keeps_its_comments() {
+        let folder = tempfile::tempdir().unwrap();
+        let grants = Grants::new(folder.path().join("grants"));
+        let change = GrantChange {
+            http: vec!["GET https://api.example.org/v1/**".into()],
+            credentials: vec![("token".into(), "weather_token".into())],
+            read: vec!["docs/**".into()],
+            env: vec![("LANG".into(), "en".into())],
+            ..GrantChange::default()
+        };
+        let file = grants.extend(&source(), &Capabilities::default(), &change).unwrap();
+        assert_eq!(file.granted.http.len(), 1);
+        fs_err::write(&file.path, format!("# mine\n{}", file.text)).unwrap();
+        let more = GrantChange { http: vec!["POST https://b.example.org/x".into()], read: vec!["docs/**".into()], ..change };
+        let file = grants.extend(&source(), &Capabilities::default(), &more).unwrap();
+        assert!(file.text.starts_with("# mine\n"), "{}", file.text);
+        assert_eq!((file.granted.http.len(), file.granted.workspace.read.len()), (2, 1));
+        assert_eq!(file.granted.credentials["token"].secret, "weather_token");
+        assert_eq!(file.granted.env["LANG"], "en");
+        let line = file.line_of_rule(1).unwrap();
+        assert_eq!(file.text.lines().nth(line - 1), Some("[[http]]"), "{}", file.text);
+        assert!(grants.remove(&source()).unwrap() && !grants.remove(&source()).unwrap());
+        assert_eq!(grants.load(&source()).unwrap().granted, Granted::default());
+    }
+
+    #[test]
+    fn what_means_nothing_is_not_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let grants = Grants::new(folder.path().to_owned());
+        for change in [
+            GrantChange { http: vec!["https://a.example".into()], ..GrantChange::default() },
+            GrantChange { http: vec!["GET https://*".into()], ..GrantChange::default() },
+            GrantChange { expires: Some("soon".into()), ..GrantChange::default() },
+            GrantChange { addresses: vec!["localhost".into()], ..GrantChange::default() },
+            GrantChange { read: vec!["../x".into()], ..GrantChange::default() },
+        ] {
+            assert!(grants.extend(&source(), &Capabilities::default(), &change).is_err(), "{change:?}");
+        }
+        assert!(!folder.path().join("weather.toml").exists());
+        fs_err::write(folder.path().join("weather.toml"), "htpp = []\n").unwrap();
+        assert!(grants.load(&source()).unwrap_err().to_string().contains("htpp"));
+    }
+}

@@ -1,0 +1,65 @@
+//! The operator's secrets: storing, listing and removing them.
+
+use std::sync::Arc;
+
+use ringfence_core::Secret;
+use ringfence_vault::{Choice, FileKey, SecretName, SecretNameError, Vault, VaultError};
+
+use crate::request::{ErrorKind, Reply, Request, RequestError, SecretEntry, SecretReport};
+
+/// Answers a request about secrets. The vault may wait for a keyring, so this runs where blocking is allowed.
+pub(crate) async fn answer(vault: Arc<Vault>, request: Request) -> Result<Reply, RequestError> {
+    let done = tokio::task::spawn_blocking(move || change(&vault, request)).await;
+    done.map_err(|error| RequestError::new(ErrorKind::Failed, "secret", &error))?
+}
+
+fn change(vault: &Vault, request: Request) -> Result<Reply, RequestError> {
+    match request {
+        Request::SecretSet { name, value, rotate: false } => vault.set(named(name)?, value.0).map_err(refused)?,
+        Request::SecretSet { name, value, rotate: true } => vault.rotate(&named(name)?, &value.0).map_err(refused)?,
+        Request::SecretImport { secrets } => {
+            let named = |(name, value): (String, crate::request::SecretValue)| Ok((named(name)?, value.0));
+            let secrets: Vec<(SecretName, Secret)> = secrets.into_iter().map(named).collect::<Result<_, _>>()?;
+            drop(vault.import(secrets).map_err(refused)?);
+        }
+        Request::SecretRemove { name } => vault.remove(&named(name)?).map_err(refused)?,
+        Request::SecretPlace { place } => vault.choose(choice(&place)?).map_err(refused)?,
+        _ => {}
+    }
+    Ok(Reply::Secrets(report(vault)))
+}
+
+fn report(vault: &Vault) -> SecretReport {
+    let entry = |listed: ringfence_vault::Listed| SecretEntry {
+        name: listed.name.as_str().to_owned(),
+        created: listed.created,
+        rotated: listed.rotated,
+    };
+    let place = vault.location().map(|location| format!("{location}, {}", location.chosen));
+    SecretReport { place, secrets: vault.list().into_iter().map(entry).collect() }
+}
+
+fn named(name: String) -> Result<SecretName, RequestError> {
+    name.try_into().map_err(|error: SecretNameError| RequestError::new(ErrorKind::Refused, "secret.name", &error))
+}
+
+fn choice(place: &str) -> Result<Choice, RequestError> {
+    match place {
+        "keyring" => Ok(Choice::Keyring),
+        "kernel" => Ok(Choice::Kernel),
+        "file" => Ok(Choice::File(FileKey::KeyFile)),
+        _ => {
+            let message = format!("secrets cannot live in {place:?}: say keyring, kernel or file");
+            Err(RequestError { kind: ErrorKind::Refused, code: "secret.place".into(), message })
+        }
+    }
+}
+
+fn refused(error: VaultError) -> RequestError {
+    let kind = match &error {
+        VaultError::Unknown(_) => ErrorKind::NotFound,
+        VaultError::Unavailable { .. } => ErrorKind::Failed,
+        _ => ErrorKind::Refused,
+    };
+    RequestError::new(kind, "secret", &error)
+}

@@ -1,0 +1,46 @@
+//! What the tools of one source reach beyond their instances, and the request that a guest makes of it.
+
+use std::sync::Arc;
+
+use ringfence_egress::{Access, Egress};
+use ringfence_package::Effective;
+use ringfence_vault::Vault;
+
+use crate::workspace::Workspace;
+
+/// What the tools of one source reach. Nothing in it is theirs: the host sends, signs, reads and writes for them.
+#[derive(Clone, Default)]
+pub struct Reach {
+    /// What was asked for and granted.
+    pub grant: Arc<Effective>,
+    /// The door to the network, and how far it opens; `None` where it stays shut.
+    pub network: Option<Network>,
+    /// Where secrets are that are used without being seen.
+    pub vault: Option<Arc<Vault>>,
+    /// The files; `None` where the operator named no folder.
+    pub workspace: Option<Workspace>,
+}
+
+/// The door to the network, as one source may use it.
+#[derive(Clone)]
+pub struct Network {
+    /// The door.
+    pub door: Arc<Egress>,
+    /// How far it opens.
+    pub access: Arc<Access>,
+}
+
+/// The interfaces that are there only for who was granted something of them.
+const GRANTED: [(&str, fn(&Reach) -> bool); 3] = [
+    ("ringfence:tool/http@", |reach| reach.network.is_some()),
+    ("ringfence:tool/secrets@", |reach| reach.grant.uses_secrets() && reach.vault.is_some()),
+    ("ringfence:tool/workspace@", |reach| reach.grant.uses_workspace() && reach.workspace.is_some()),
+];
+
+impl Reach {
+    /// The first of `imports` of which nothing was granted.
+    pub(crate) fn lacks<'a>(&self, imports: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+        let lacking = |import: &str| GRANTED.iter().any(|(name, given)| import.starts_with(name) && !given(self));
+        imports.into_iter().find(|import| lacking(import))
+    }
+}
