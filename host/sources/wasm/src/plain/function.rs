@@ -5,9 +5,9 @@ use ringfence_package::manifest;
 use thiserror::Error;
 use wasmtime::Engine;
 use wasmtime::component::types::{ComponentFunc, ComponentItem};
-use wasmtime::component::{Component, ComponentExportIndex, ResourceType};
+use wasmtime::component::{Component, ComponentExportIndex};
 
-use super::val_type::{Joined, MAX_DEPTH, Refusal, TypeReader, ValType};
+use super::val_type::{MAX_DEPTH, Refusal, TypeReader, ValType, joined};
 use super::{names, schema};
 
 /// How much of a signature stands in a description, in bytes. The schema says it all once more.
@@ -199,7 +199,7 @@ impl Function {
 
     /// The function's type, as WIT has it.
     fn signature(&self) -> String {
-        let params = Joined(&self.params, |f, (name, ty)| write!(f, "{name}: {ty}"));
+        let params = joined(&self.params, |f, (name, ty)| write!(f, "{name}: {ty}"));
         match &self.result {
             Some(ty) => format!("func({params}) -> {ty}"),
             None => format!("func({params})"),

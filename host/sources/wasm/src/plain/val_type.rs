@@ -131,7 +131,7 @@ impl TypeReader {
                     let name = self.name(case.name)?;
                     Ok((name, case.ty.map(|ty| self.at(&ty, deeper)).transpose()?))
                 });
-                ValType::Variant(cases.collect::<Result<_, _>>()?)
+                ValType::Variant(cases.collect::<Result<_, Refusal>>()?)
             }
             Type::Enum(names) => ValType::Enum(names.names().map(|name| self.name(name)).collect::<Result<_, _>>()?),
             Type::Flags(names) => ValType::Flags(names.names().map(|name| self.name(name)).collect::<Result<_, _>>()?),
@@ -236,18 +236,18 @@ impl fmt::Display for ValType {
             Self::Bytes => f.write_str("list<u8>"),
             Self::List(element) => write!(f, "list<{element}>"),
             Self::Option(some) => write!(f, "option<{some}>"),
-            Self::Tuple(types) => write!(f, "tuple<{}>", Joined(types, |f, ty| write!(f, "{ty}"))),
-            Self::Enum(names) => write!(f, "enum {{ {} }}", Joined(names, |f, name| f.write_str(name))),
-            Self::Flags(names) => write!(f, "flags {{ {} }}", Joined(names, |f, name| f.write_str(name))),
+            Self::Tuple(types) => write!(f, "tuple<{}>", joined(types, |f, ty| write!(f, "{ty}"))),
+            Self::Enum(names) => write!(f, "enum {{ {} }}", joined(names, |f, name| f.write_str(name))),
+            Self::Flags(names) => write!(f, "flags {{ {} }}", joined(names, |f, name| f.write_str(name))),
             Self::Record(fields) => {
-                write!(f, "record {{ {} }}", Joined(fields, |f, (name, ty)| write!(f, "{name}: {ty}")))
+                write!(f, "record {{ {} }}", joined(fields, |f, (name, ty)| write!(f, "{name}: {ty}")))
             }
             Self::Variant(cases) => {
                 let case = |f: &mut fmt::Formatter<'_>, (name, ty): &(String, Option<Self>)| match ty {
                     Some(ty) => write!(f, "{name}({ty})"),
                     None => f.write_str(name),
                 };
-                write!(f, "variant {{ {} }}", Joined(cases, case))
+                write!(f, "variant {{ {} }}", joined(cases, case))
             }
             Self::Result(None, None) => f.write_str("result"),
             Self::Result(Some(ok), None) => write!(f, "result<{ok}>"),
@@ -258,7 +258,15 @@ impl fmt::Display for ValType {
 }
 
 /// Items with commas between them.
-pub(super) struct Joined<'a, T, F>(pub(super) &'a [T], pub(super) F);
+pub(super) struct Joined<'a, T, F>(&'a [T], F);
+
+/// Writes `items` with commas between them, each by `write`.
+pub(super) fn joined<T, F>(items: &[T], write: F) -> Joined<'_, T, F>
+where
+    F: Fn(&mut fmt::Formatter<'_>, &T) -> fmt::Result,
+{
+    Joined(items, write)
+}
 
 impl<T, F: Fn(&mut fmt::Formatter<'_>, &T) -> fmt::Result> fmt::Display for Joined<'_, T, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -120,7 +120,8 @@ async fn values_of_random_types_go_through_a_component_and_back() {
     let mut types = TestRunner::deterministic();
     let types: Vec<_> = (0..150).map(|_| val_type().new_tree(&mut types).unwrap().current()).collect();
     let cases = types.into_iter().map(|ty| {
-        let values = (0..8).map(|_| serde_json::to_value(Json { ty: &ty, val: &pick(&ty) }).unwrap()).collect();
+        let values: Vec<Value> =
+            (0..8).map(|_| serde_json::to_value(Json { ty: &ty, val: &pick(&ty) }).unwrap()).collect();
         (ty, values)
     });
     for cases in cases.collect::<Vec<_>>().chunks(25) {

@@ -72,7 +72,8 @@ proptest! {
         let params: Vec<_> = types.iter().enumerate().map(|(i, ty)| (format!("p{i}"), ty.clone())).collect();
         let output_schema = Some(schema::output(types.first()));
         let spec = ToolSpec { parameters: schema::record(&params), output_schema, ..ToolSpec::default() };
-        prop_assert_eq!(schema_rules::inspect(&spec), []);
+        let problems = schema_rules::inspect(&spec);
+        prop_assert!(problems.is_empty(), "{:?}", problems);
     }
 }
 
