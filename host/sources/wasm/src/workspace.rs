@@ -190,7 +190,8 @@ fn fault(error: io::Error) -> Error {
         ErrorKind::NotFound => Error::Missing,
         ErrorKind::NotADirectory | ErrorKind::IsADirectory => Error::WrongKind,
         // What cap-std says of a path that leads out of the root, and the system of a link where none is followed.
-        ErrorKind::PermissionDenied | ErrorKind::FilesystemLoop => Error::Denied,
+        ErrorKind::PermissionDenied => Error::Denied,
+        _ if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => Error::Denied,
         _ => Error::Failed,
     }
 }
