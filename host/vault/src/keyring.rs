@@ -46,9 +46,9 @@ impl Keyring {
         let answer: keyring_core::Result<bool> = self.ask(move || {
             let entry = Entry::new_in_store(&store, &service, NAME)?;
             entry.set_secret(VALUE)?;
-            let kept = entry.get_secret()? == VALUE;
-            entry.delete_credential()?;
-            Ok(kept)
+            let kept = entry.get_secret().map(|bytes| bytes == VALUE);
+            let removed = entry.delete_credential();
+            removed.and(kept)
         })?;
         match answer {
             Ok(true) => Ok(()),
@@ -171,7 +171,10 @@ fn cause(error: &Error) -> String {
 
 fn unavailable(place: Place, cause: String) -> VaultError {
     let remedy = match place {
-        Place::Kernel => "it exists on Linux only; its quota is in /proc/sys/kernel/keys",
+        Place::Kernel => {
+            "it needs Linux, a session keyring (`keyctl session - ringfence …`, or KeyringMode= in a systemd unit) and \
+             room within the quota in /proc/sys/kernel/keys"
+        }
         _ => "log in to the session whose keyring it is and unlock it, or start its service there",
     };
     VaultError::Unavailable { place, cause, remedy }
