@@ -40,7 +40,7 @@ impl Rule {
             _ => false,
         };
         let segments =
-            self.path.iter().zip(&place.path).all(|(own, other)| own == other || (*own == "*" && *other != ""));
+            self.path.iter().zip(&place.path).all(|(own, other)| own == other || (*own == "*" && !other.is_empty()));
         let length = if self.open { self.path.len() <= place.path.len() } else { self.path.len() == place.path.len() };
         host && place.labels.ends_with(&self.labels)
             && (self.scheme, self.port) == (place.scheme, place.port)
@@ -180,7 +180,7 @@ fn rule() -> impl Strategy<Value = Rule> {
 /// The method that a redirect makes of `method`.
 fn next_method(status: u16, method: &'static str) -> &'static str {
     match (status, method) {
-        (301 | 302 | 303, "POST") | (303, "PUT") => "GET",
+        (301..=303, "POST") | (303, "PUT") => "GET",
         _ => method,
     }
 }

@@ -126,7 +126,7 @@ impl JsonWriter {
 
 fn unicode_escape(c: char, upper: bool) -> String {
     let escape = |unit: &u16| if upper { format!("\\u{unit:04X}") } else { format!("\\u{unit:04x}") };
-    c.encode_utf16(&mut [0; 2]).iter().map(|unit| escape(unit)).collect()
+    c.encode_utf16(&mut [0; 2]).iter().map(escape).collect()
 }
 
 #[cfg(test)]

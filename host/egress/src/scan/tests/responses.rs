@@ -60,7 +60,7 @@ fn lower_escapes(text: &str) -> String {
 
 fn units(c: char, upper: bool) -> String {
     let one = |unit: &u16| if upper { format!("\\u{unit:04X}") } else { format!("\\u{unit:04x}") };
-    c.encode_utf16(&mut [0; 2]).iter().map(|unit| one(unit)).collect()
+    c.encode_utf16(&mut [0; 2]).iter().map(one).collect()
 }
 
 /// Between `before` and `after`, as a password stands behind a user's name. Characters that hold bits of those too stay.
