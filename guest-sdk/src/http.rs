@@ -132,8 +132,9 @@ impl Response {
     /// # Errors
     /// It is none, or has another form.
     pub fn json<T: DeserializeOwned>(&self) -> Result<T, Failure> {
-        serde_json::from_slice(&self.body)
-            .map_err(|error| Failure::failed(format!("The server's answer is not what was expected: {error}")).with_code("http.json"))
+        serde_json::from_slice(&self.body).map_err(|error| {
+            Failure::failed(format!("The server's answer is not what was expected: {error}")).with_code("http.json")
+        })
     }
 }
 

@@ -25,9 +25,8 @@ fn failure(name: &str, error: wire::Error) -> Failure {
     match error {
         wire::Error::Denied => Failure::failed(format!("The operator did not grant the use of the secret `{name}`."))
             .with_code("secret.denied"),
-        wire::Error::Missing => {
-            Failure::auth_required(format!("The operator has to store the secret `{name}`.")).with_code("secret.missing")
-        }
+        wire::Error::Missing => Failure::auth_required(format!("The operator has to store the secret `{name}`."))
+            .with_code("secret.missing"),
         wire::Error::Unsuitable => Failure::auth_required(format!("The secret `{name}` is no key of the right kind."))
             .with_code("secret.unsuitable"),
     }

@@ -33,8 +33,8 @@ use crate::secrets::Algorithm;
 use crate::{CallInfo, Content, Failure, Output, Tool};
 
 pub use crate::bindings::ringfence::tool::http::Request;
-pub(crate) use world::{entries, read, secret_exists, send, sign, write};
 use world::World;
+pub(crate) use world::{entries, read, secret_exists, send, sign, write};
 
 /// Calls the tools of one component. Each call stands alone, as it does in a component.
 #[derive(Clone)]

@@ -35,8 +35,10 @@ fn failure(path: &str, error: wire::Error) -> Failure {
             Failure::failed(format!("The operator did not grant the use of `{path}`.")).with_code("workspace.denied")
         }
         wire::Error::Missing => Failure::not_found(format!("There is no `{path}`.")).with_code("workspace.missing"),
-        wire::Error::WrongKind => Failure::failed(format!("`{path}` is a folder where a file was meant, or the reverse."))
-            .with_code("workspace.wrong_kind"),
+        wire::Error::WrongKind => {
+            Failure::failed(format!("`{path}` is a folder where a file was meant, or the reverse."))
+                .with_code("workspace.wrong_kind")
+        }
         wire::Error::TooLarge => Failure::failed(format!("`{path}` is too large.")).with_code("workspace.too_large"),
         wire::Error::Failed => {
             Failure::failed(format!("The file system failed at `{path}`.")).with_code("workspace.failed")

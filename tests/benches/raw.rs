@@ -5,7 +5,18 @@ use wasmtime::component::{Component, HasSelf, Linker, ResourceTable};
 use wasmtime::{Config, Engine, Store};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
-wasmtime::component::bindgen!({ path: "../../wit/tool.wit", world: "tool", exports: { default: async } });
+wasmtime::component::bindgen!({
+    inline: "
+        package bench:raw;
+        world tool {
+            import ringfence:tool/log@0.1.0;
+            import ringfence:tool/progress@0.1.0;
+            export ringfence:tool/guest@0.1.0;
+        }
+    ",
+    path: "../../wit/tool.wit",
+    exports: { default: async },
+});
 
 use exports::ringfence::tool::guest::CallInfo;
 

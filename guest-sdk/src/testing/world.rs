@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::Failure;
 use crate::bindings::ringfence::tool::{http, secrets, workspace};
 use crate::http::Response;
-use crate::Failure;
 
 type Server = dyn Fn(&http::Request) -> Result<Response, Failure>;
 type Signer = dyn Fn(secrets::Algorithm, &[u8]) -> Vec<u8>;

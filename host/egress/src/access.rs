@@ -45,7 +45,6 @@ pub struct BoundCredential {
     /// The requests that carry it, by scheme, host, port, path and method: those that each of these sets names. They let no
     /// request pass; the rules do.
     pub bound_to: Vec<RuleSet>,
-
 }
 
 impl BoundCredential {

@@ -176,7 +176,8 @@ impl Builder {
         registry.put(&Builtins::new())?;
         registry.put(&NativeTools::new(self.native))?;
         let means = Arc::new(means(&config, &self.home, &store)?);
-        let packages = Packages::open(store.clone(), engine.clone(), concurrency.clone(), registry.clone(), means.clone())?;
+        let packages =
+            Packages::open(store.clone(), engine.clone(), concurrency.clone(), registry.clone(), means.clone())?;
         for embedded in self.embedded {
             registry.put(&embedded.source(&engine, &concurrency).await?)?;
         }
@@ -196,7 +197,8 @@ impl Builder {
 }
 
 fn means(config: &Config, home: &Home, store: &Store) -> Result<Means, BuildError> {
-    let authorities = config.network.authorities.as_deref().map(fs_err::read).transpose().map_err(BuildError::Network)?;
+    let authorities =
+        config.network.authorities.as_deref().map(fs_err::read).transpose().map_err(BuildError::Network)?;
     let settings = Settings {
         authorities: authorities.unwrap_or_default(),
         connect_timeout: Duration::from_millis(config.network.connect_ms),

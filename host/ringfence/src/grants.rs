@@ -107,7 +107,8 @@ impl Grants {
     ) -> Result<GrantFile, GrantFileError> {
         let file = self.load(source)?;
         let malformed = |problem: String| GrantFileError::Malformed { path: file.path.clone(), problem };
-        let mut document: DocumentMut = file.text.parse().map_err(|e: toml_edit::TomlError| malformed(e.to_string()))?;
+        let mut document: DocumentMut =
+            file.text.parse().map_err(|e: toml_edit::TomlError| malformed(e.to_string()))?;
         append(&mut document, &file.granted, requested, change)?;
         let text = document.to_string();
         let extended = GrantFile::parse(file.path.clone(), text)?;
@@ -153,10 +154,8 @@ impl GrantFile {
     /// # Errors
     /// When the grant means nothing.
     pub(crate) fn effective(&self, requested: Capabilities) -> Result<Effective, GrantFileError> {
-        let malformed = |error: GrantError| GrantFileError::Malformed {
-            path: self.path.clone(),
-            problem: error.to_string(),
-        };
+        let malformed =
+            |error: GrantError| GrantFileError::Malformed { path: self.path.clone(), problem: error.to_string() };
         Effective::new(requested, self.granted.clone()).map_err(malformed)
     }
 
@@ -282,7 +281,8 @@ mod tests {
         let file = grants.extend(&source(), &Capabilities::default(), &change).unwrap();
         assert_eq!(file.granted.http.len(), 1);
         fs_err::write(&file.path, format!("# mine\n{}", file.text)).unwrap();
-        let more = GrantChange { http: vec!["POST https://b.example.org/x".into()], read: vec!["docs/**".into()], ..change };
+        let more =
+            GrantChange { http: vec!["POST https://b.example.org/x".into()], read: vec!["docs/**".into()], ..change };
         let file = grants.extend(&source(), &Capabilities::default(), &more).unwrap();
         assert!(file.text.starts_with("# mine\n"), "{}", file.text);
         assert_eq!((file.granted.http.len(), file.granted.workspace.read.len()), (2, 1));

@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use ringfence_core::finish::scrub::Scrubber;
-use ringfence_core::{Secret, ToolHost};
 use ringfence_core::call::{CallContext, Progress, ProgressSink, ToolCall};
 use ringfence_core::caller::Caller;
 use ringfence_core::error::CallError;
+use ringfence_core::finish::scrub::Scrubber;
 use ringfence_core::output::ToolOutput;
+use ringfence_core::{Secret, ToolHost};
 use ringfence_store::{AuditFile, Store};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -123,7 +123,9 @@ impl Ringfence {
             }
             Request::AuditVerify => self.audit_verify(),
             Request::AuditRecent { limit } => self.audit_recent(limit),
-            Request::SecretList | Request::SecretPlace { .. } => secrets::answer(self.means.vault.clone(), request).await,
+            Request::SecretList | Request::SecretPlace { .. } => {
+                secrets::answer(self.means.vault.clone(), request).await
+            }
             Request::SecretSet { .. } | Request::SecretImport { .. } | Request::SecretRemove { .. } => {
                 let reply = secrets::answer(self.means.vault.clone(), request).await?;
                 self.learn_secrets()?;

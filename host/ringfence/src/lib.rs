@@ -31,8 +31,8 @@ pub use builder::{BuildError, Builder};
 pub use config::{Config, Home};
 pub use host::Ringfence;
 pub use request::{
-    Asked, ErrorKind, Event, Explanation, GrantChange, GrantEntry, InstallReport, InstallRequest, KeyEntry, PackageEntry,
-    Reply, Request, RequestError, SecretEntry, SecretReport, SecretValue, ToolEntry, VerifyReport,
+    Asked, ErrorKind, Event, Explanation, GrantChange, GrantEntry, InstallReport, InstallRequest, KeyEntry,
+    PackageEntry, Reply, Request, RequestError, SecretEntry, SecretReport, SecretValue, ToolEntry, VerifyReport,
 };
 pub use ringfence_core as core;
 pub use ringfence_core::call::Progress;

@@ -6,8 +6,8 @@ use ringfence_core::Secret;
 use ringfence_core::grant::RuleSet;
 use ringfence_core::name::SourceName;
 use ringfence_egress::{Access, BoundCredential, Egress, LackingCredential, Request, ScannerError};
-use ringfence_package::grant::Capabilities;
 use ringfence_package::Effective;
+use ringfence_package::grant::Capabilities;
 use ringfence_source_wasm::{Network, Reach, Workspace};
 use ringfence_vault::{SecretName, Vault, VaultError};
 use serde::{Deserialize, Serialize};
@@ -97,7 +97,9 @@ impl Means {
         let (seen, method) = (request.target().seen(), request.method().as_str());
         for (whose, rules) in [("manifest", &requested.http), ("grant", &grant.granted().http)] {
             match RuleSet::new(rules.clone()).decide(seen, method) {
-                Ok(place) => reasons.push(format!("{}: `{}` allows it", place_of(whose, source, &file, place), rules[place])),
+                Ok(place) => {
+                    reasons.push(format!("{}: `{}` allows it", place_of(whose, source, &file, place), rules[place]))
+                }
                 Err(refusal) => {
                     let remedy = match whose {
                         "manifest" => "its author has to ask for it in the manifest".to_owned(),
@@ -161,11 +163,17 @@ pub(crate) fn asked(grant: &Effective) -> Vec<Asked> {
     let mut list = Vec::new();
     let mut add = |what: String, given: bool| list.push(Asked { what, granted: given && !ended });
     for rule in &requested.http {
-        add(format!("HTTP {rule}"), granted.http.iter().any(|given| given.url == rule.url && given.methods == rule.methods));
+        add(
+            format!("HTTP {rule}"),
+            granted.http.iter().any(|given| given.url == rule.url && given.methods == rule.methods),
+        );
     }
     for (name, asked) in &requested.credentials {
         let optional = if asked.optional { " (optional)" } else { "" };
-        add(format!("credential `{name}`{optional} {}", asked.description).trim_end().to_owned(), granted.credentials.contains_key(name));
+        add(
+            format!("credential `{name}`{optional} {}", asked.description).trim_end().to_owned(),
+            granted.credentials.contains_key(name),
+        );
     }
     let (asked, given) = (&requested.secrets, &granted.secrets);
     for (verb, asked, given) in [("asking for", &asked.test, &given.test), ("signing with", &asked.sign, &given.sign)] {

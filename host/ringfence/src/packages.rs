@@ -21,7 +21,8 @@ use tokio::sync::mpsc;
 
 use crate::means::{self, Means, MeansError};
 use crate::request::{
-    ErrorKind, Event, Explanation, GrantChange, GrantEntry, InstallReport, InstallRequest, KeyEntry, PackageEntry, Reply, Request, RequestError, VerifyReport,
+    ErrorKind, Event, Explanation, GrantChange, GrantEntry, InstallReport, InstallRequest, KeyEntry, PackageEntry,
+    Reply, Request, RequestError, VerifyReport,
 };
 
 /// What is installed, and how it becomes tools.

@@ -5,8 +5,8 @@
 
 use std::path::PathBuf;
 
-use ringfence_core::call::Progress;
 use ringfence_core::Secret;
+use ringfence_core::call::Progress;
 use ringfence_core::caller::Caller;
 use ringfence_core::error::CallError;
 use ringfence_core::limit::{LimitKind, LimitSet};
@@ -21,7 +21,6 @@ pub use crate::grants::GrantChange;
 pub use crate::means::{Asked, Explanation};
 
 /// What is asked.
-#[expect(clippy::large_enum_variant, reason = "one lives at a time, and the largest is the one that matters")]
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {

@@ -11,7 +11,12 @@ use super::support::server::Server;
 const VALUE: &str = "rf_live_9f+Zq/7Kp~2x=Vd_";
 
 fn bound(placement: Placement, value: &str, bound_to: HttpRule) -> Vec<BoundCredential> {
-    vec![BoundCredential { name: "svc".into(), secret: Secret::new(value.into()), placement, bound_to: vec![RuleSet::new(vec![bound_to])] }]
+    vec![BoundCredential {
+        name: "svc".into(),
+        secret: Secret::new(value.into()),
+        placement,
+        bound_to: vec![RuleSet::new(vec![bound_to])],
+    }]
 }
 
 fn api_key() -> Placement {

@@ -200,7 +200,7 @@ proptest! {
         let target = Target::parse(&url);
         prop_assert_eq!(target.is_err(), spelling.is_refused(), "{}", url);
         let Ok(target) = target else { return Ok(()) };
-        let decided = access.decide(&target, &method.parse::<Method>().unwrap()).ok().map(|decision| decision.place);
+        let decided = access.decide(&target, &method.parse::<Method>().unwrap()).ok().map(|decision| decision.rules[0].0);
         let expected = rules.iter().position(|rule| rule.allows(&place, method));
         prop_assert_eq!(decided, expected, "{} {}", method, url);
     }
@@ -239,7 +239,7 @@ proptest! {
         let same = (from.scheme, &from.labels, from.port) == (to.scheme, &to.labels, to.port);
         prop_assert_eq!(next.headers().contains_key("x-secret"), same);
         prop_assert!(next.headers().contains_key("accept"));
-        let decided = access(&rules).decide(next.target(), next.method()).ok().map(|decision| decision.place);
+        let decided = access(&rules).decide(next.target(), next.method()).ok().map(|decision| decision.rules[0].0);
         prop_assert_eq!(decided, rules.iter().position(|rule| rule.allows(&to, method)), "{}", location);
     }
 }

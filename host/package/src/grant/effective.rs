@@ -111,7 +111,11 @@ impl Effective {
     /// The environment.
     pub fn env(&self) -> impl Iterator<Item = (&str, &str)> {
         let given = |name: &str| !self.has_ended() && self.requested.env.contains(name);
-        self.granted.env.iter().filter(move |(name, _)| given(name)).map(|(name, value)| (name.as_str(), value.as_str()))
+        self.granted
+            .env
+            .iter()
+            .filter(move |(name, _)| given(name))
+            .map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     fn secret(&self, name: &str, list: impl Fn(&SecretUse) -> &Vec<NamePattern>) -> bool {
@@ -145,7 +149,9 @@ mod tests {
         assert!(all.may_test("a") && all.may_sign("b") && all.may_read(&["r", "x"]) && all.may_write(&["w"]));
         assert!(!all.may_test("b") && !all.may_sign("a") && !all.may_read(&["w"]) && !all.may_write(&["r", "x"]));
         for none in [effective(both, ""), effective("", both)] {
-            assert!(!none.may_test("a") && !none.may_sign("b") && !none.may_read(&["r", "x"]) && !none.may_write(&["w"]));
+            assert!(
+                !none.may_test("a") && !none.may_sign("b") && !none.may_read(&["r", "x"]) && !none.may_write(&["w"])
+            );
             assert!(!none.uses_secrets() && !none.uses_workspace() && !none.reaches_http());
         }
         let env = effective("env = [\"A\"]", "[env]\nA = \"1\"\nB = \"2\"\n");
@@ -155,7 +161,9 @@ mod tests {
     #[test]
     fn a_grant_that_has_ended_gives_nothing() {
         let ask = "env = [\"A\"]\n[secrets]\ntest = [\"a\"]\n[workspace]\nread = [\"**\"]\n";
-        let grant = |end: &str| format!("expires = \"{end}\"\n[env]\nA = \"1\"\n[secrets]\ntest = [\"a\"]\n[workspace]\nread = [\"**\"]\n");
+        let grant = |end: &str| {
+            format!("expires = \"{end}\"\n[env]\nA = \"1\"\n[secrets]\ntest = [\"a\"]\n[workspace]\nread = [\"**\"]\n")
+        };
         let ended = effective(ask, &grant("2020-01-01T00:00:00Z"));
         assert!(ended.has_ended() && !ended.may_test("a") && !ended.may_read(&["x"]) && ended.env().count() == 0);
         let running = effective(ask, &grant("2999-01-01T00:00:00Z"));

@@ -103,8 +103,9 @@ fn list(report: &SecretReport) -> String {
         let time = i64::try_from(ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
         time.map_or_else(String::new, |time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
     };
-    let rows = report.secrets.iter().map(|secret| {
-        [secret.name.clone(), time(secret.created), secret.rotated.map_or_else(|| "never".into(), time)]
-    });
+    let rows = report
+        .secrets
+        .iter()
+        .map(|secret| [secret.name.clone(), time(secret.created), secret.rotated.map_or_else(|| "never".into(), time)]);
     format!("{}\n\nThey live in {place}.", show::table(["NAME", "STORED", "ROTATED"], rows))
 }

@@ -59,7 +59,9 @@ fn refused(tool: &str, error: EgressError) -> Error {
         EgressError::RedirectDenied(_) | EgressError::Redirect(_) => (ErrorKind::Denied, true),
         EgressError::Request(_) | EgressError::Credential(_) | EgressError::Leak(_) => (ErrorKind::Invalid, false),
         EgressError::Lacking { .. } => (ErrorKind::AuthRequired, false),
-        EgressError::Resolve(_) | EgressError::Connect { .. } | EgressError::Client(_) => (ErrorKind::Unreachable, false),
+        EgressError::Resolve(_) | EgressError::Connect { .. } | EgressError::Client(_) => {
+            (ErrorKind::Unreachable, false)
+        }
         EgressError::Decode(_) | EgressError::Transport { .. } => (ErrorKind::Unreachable, true),
         EgressError::Limit(exceeded) if exceeded.limit == "http_time" => (ErrorKind::TimedOut, true),
         EgressError::Limit(_) => (ErrorKind::OverLimit, true),

@@ -10,8 +10,8 @@ use ringfence_core::output::{RawOutput, Usage};
 use wasmtime::component::{Instance, InstancePre};
 use wasmtime::{Result, Store};
 
-use crate::bindings::{Tool, ToolPre};
 use crate::bindings::exports::ringfence::tool::guest::{CallInfo, Failure, Output};
+use crate::bindings::{Tool, ToolPre};
 use crate::component::{CodeError, missing_import};
 use crate::convert;
 use crate::plain::{PlainComponent, Returned};

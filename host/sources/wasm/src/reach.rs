@@ -30,17 +30,15 @@ pub struct Network {
     pub access: Arc<Access>,
 }
 
-/// The interfaces that are there only for who was granted something of them.
-const GRANTED: [(&str, fn(&Reach) -> bool); 3] = [
-    ("ringfence:tool/http@", |reach| reach.network.is_some()),
-    ("ringfence:tool/secrets@", |reach| reach.grant.uses_secrets() && reach.vault.is_some()),
-    ("ringfence:tool/workspace@", |reach| reach.grant.uses_workspace() && reach.workspace.is_some()),
-];
-
 impl Reach {
-    /// The first of `imports` of which nothing was granted.
+    /// The first of `imports` of which nothing was granted: an interface is there only for who was granted something of it.
     pub(crate) fn lacks<'a>(&self, imports: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-        let lacking = |import: &str| GRANTED.iter().any(|(name, given)| import.starts_with(name) && !given(self));
-        imports.into_iter().find(|import| lacking(import))
+        let given = [
+            ("ringfence:tool/http@", self.network.is_some()),
+            ("ringfence:tool/secrets@", self.grant.uses_secrets() && self.vault.is_some()),
+            ("ringfence:tool/workspace@", self.grant.uses_workspace() && self.workspace.is_some()),
+        ];
+        let lacking = |import: &&str| given.iter().any(|(name, given)| import.starts_with(name) && !given);
+        imports.into_iter().find(lacking)
     }
 }

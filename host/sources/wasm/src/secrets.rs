@@ -10,7 +10,9 @@ use crate::state::GuestState;
 
 impl secrets::Host for GuestState {
     async fn exists(&mut self, name: String) -> Result<std::result::Result<bool, Error>> {
-        let Some((vault, name)) = self.vault(name, |grant, name| grant.may_test(name)) else { return Ok(Err(Error::Denied)) };
+        let Some((vault, name)) = self.vault(name, |grant, name| grant.may_test(name)) else {
+            return Ok(Err(Error::Denied));
+        };
         Ok(Ok(vault.list().iter().any(|listed| listed.name == name)))
     }
 
@@ -20,14 +22,21 @@ impl secrets::Host for GuestState {
         algorithm: Algorithm,
         message: Vec<u8>,
     ) -> Result<std::result::Result<Vec<u8>, Error>> {
-        let Some((vault, name)) = self.vault(name, |grant, name| grant.may_sign(name)) else { return Ok(Err(Error::Denied)) };
+        let Some((vault, name)) = self.vault(name, |grant, name| grant.may_sign(name)) else {
+            return Ok(Err(Error::Denied));
+        };
         // A keyring may take its time.
         let signed = tokio::task::spawn_blocking(move || sign(&vault, &name, algorithm, &message)).await;
         Ok(signed.unwrap_or(Err(Error::Missing)))
     }
 }
 
-fn sign(vault: &Arc<Vault>, name: &SecretName, algorithm: Algorithm, message: &[u8]) -> std::result::Result<Vec<u8>, Error> {
+fn sign(
+    vault: &Arc<Vault>,
+    name: &SecretName,
+    algorithm: Algorithm,
+    message: &[u8],
+) -> std::result::Result<Vec<u8>, Error> {
     let secret = vault.get(name).map_err(|error| {
         tracing::warn!(target: "vault", secret = name.as_str(), "{error}");
         Error::Missing

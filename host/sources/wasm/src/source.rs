@@ -29,7 +29,12 @@ impl WasmSource {
         concurrency: &Concurrency,
     ) -> Self {
         let offer = |spec| Offered {
-            tool: Arc::new(WasmTool { spec, component: component.clone(), places: concurrency.tool(), spare: concurrency.spare() }),
+            tool: Arc::new(WasmTool {
+                spec,
+                component: component.clone(),
+                places: concurrency.tool(),
+                spare: concurrency.spare(),
+            }),
             origin: origin.clone(),
             requested: requested.clone(),
             effects_believed,

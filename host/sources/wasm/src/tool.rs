@@ -44,7 +44,8 @@ impl Tool for WasmTool {
                 (store.map_err(|error| ToolError::Trapped(error.to_string()))?, None, None)
             }
         };
-        let ended = |error, store: &Store<GuestState>| fault::classify(error, store.data(), engine.settings().stack_bytes);
+        let ended =
+            |error, store: &Store<GuestState>| fault::classify(error, store.data(), engine.settings().stack_bytes);
         store.data_mut().begin(call, self.component.reach());
         let guest = match ready {
             Some(guest) => guest,

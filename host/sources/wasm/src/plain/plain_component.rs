@@ -67,7 +67,7 @@ impl PlainComponent {
             Ok(prepared) => prepared,
             Err(error) => return Ok(Err(error)),
         };
-        let func = instance.get_func(&mut *store, &function.index);
+        let func = instance.get_func(&mut *store, function.index);
         let func = func.ok_or_else(|| wasmtime::format_err!("the function is not in the instance"))?;
         let mut results: Vec<_> = function.result.iter().map(|_| Val::Bool(false)).collect();
         func.call_async(&mut *store, &params, &mut results).await?;
