@@ -9,6 +9,7 @@
 mod architecture;
 mod attacks;
 mod author;
+mod capabilities;
 mod cli;
 mod embed;
 mod limits;

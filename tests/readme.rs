@@ -37,7 +37,8 @@ fn every_command_runs_in_the_order_it_stands() {
     let home = Home::new();
     // What the reader has: a package by acme and acme's key.
     home.key("acme");
-    let file = home.file("weather.wasm", guests::package("mirror", "weather", "1.0.0"));
+    let asks = blocks("manifest").join("\n");
+    let file = home.file("weather.wasm", guests::package_with("fetcher", "weather", &asks));
     home.sign(&file, "acme");
     let mut folder = home.path().to_owned();
     let mut ran = 0;
@@ -49,8 +50,11 @@ fn every_command_runs_in_the_order_it_stands() {
             "cd" => folder = folder.join(&words[1]),
             "ringfence" => {
                 ran += 1;
-                let output = home.command().args(&words[1..]).current_dir(&folder).output().unwrap();
-                assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+                let mut command = home.command();
+                command.args(&words[1..]).current_dir(&folder);
+                // What a reader would type at the prompt.
+                let run = Home::feed(command, "a value that is secret\n");
+                assert_eq!(run.code, 0, "{line}: {}", run.err);
             }
             other => panic!("what is `{other}`?"),
         }

@@ -145,7 +145,6 @@ fn failure(error: wire::Error) -> Failure {
         ErrorKind::AuthRequired => (Failure::auth_required, "http.auth_required"),
         ErrorKind::Unreachable => (Failure::unavailable, "http.unreachable"),
         ErrorKind::TimedOut => (Failure::unavailable, "http.timed_out"),
-        ErrorKind::OverLimit => (Failure::failed, "http.over_limit"),
     };
     make(error.message).with_code(code)
 }

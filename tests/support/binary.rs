@@ -55,10 +55,17 @@ impl Home {
 
     /// Runs the binary with `args` and `input` on its standard input.
     pub fn fed(&self, args: &[&str], input: &str) -> Run {
-        let mut child = self.command();
-        child.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = child.spawn().unwrap();
-        child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+        let mut command = self.command();
+        command.args(args);
+        Self::feed(command, input)
+    }
+
+    /// Runs `command` with `input` on its standard input.
+    pub fn feed(mut command: Command, input: &str) -> Run {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        // Whoever does not read it may have ended already.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
         Run::of(child.wait_with_output().unwrap())
     }
 

@@ -22,6 +22,9 @@ pub enum EgressError {
     /// There can be no such request.
     #[error(transparent)]
     Request(#[from] RequestError),
+    /// There is nothing that it could reach.
+    #[error("nothing was granted to this tool, or its grant has ended")]
+    Nothing,
     /// No rule lets it pass.
     #[error("this tool may not reach {0}")]
     Denied(Box<HttpRefusal>),
@@ -121,6 +124,7 @@ impl EgressError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Request(_) => "http.request",
+            Self::Nothing => "http.nothing_granted",
             Self::Denied(_) => "http.denied",
             Self::RedirectDenied(_) => "http.redirect_denied",
             Self::Address(_) | Self::Resolve(ResolveError::Refused { .. }) => "http.address",
@@ -157,6 +161,7 @@ impl EgressError {
             ),
             Self::Limit(exceeded) => format!("{exceeded}: {}", exceeded.remedy(tool)),
             Self::Resolve(error) => chain(error),
+            Self::Nothing => format!("plugin `{tool}`: {self}; `ringfence grants` shows what it asks for and has"),
             Self::Request(_) | Self::Redirect(_) | Self::Leak(_) => self.to_string(),
             Self::Credential(_) | Self::Decode(_) | Self::Connect { .. } | Self::Transport { .. } | Self::Client(_) => {
                 chain(self)

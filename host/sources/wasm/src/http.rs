@@ -10,35 +10,30 @@ use crate::state::GuestState;
 
 impl http::Host for GuestState {
     async fn send(&mut self, request: http::Request) -> Result<std::result::Result<http::Response, Error>> {
-        Ok(exchange(self, request).await)
+        let answer = match request.timeout_ms.map(Duration::from_millis) {
+            None => exchange(self, request).await,
+            Some(time) => match tokio::time::timeout(time, exchange(self, request)).await {
+                Ok(answer) => answer,
+                Err(_elapsed) => {
+                    let message = format!("no answer within the {} ms that the tool gave it", time.as_millis());
+                    return Ok(Err(Error { kind: ErrorKind::TimedOut, message, sent: true }));
+                }
+            },
+        };
+        match answer {
+            Ok(response) => Ok(Ok(response)),
+            // Like every other limit of the call.
+            Err(EgressError::Limit(exceeded)) => Err(exceeded.into()),
+            Err(error) => Ok(Err(refused(self.tool(), &error))),
+        }
     }
 }
 
-async fn exchange(state: &mut GuestState, request: http::Request) -> std::result::Result<http::Response, Error> {
-    let tool = state.tool().to_owned();
-    let Some((network, budget)) = state.network() else {
-        let message = "nothing was granted to this tool, or its grant has ended".to_owned();
-        return Err(Error { kind: ErrorKind::Denied, message, sent: false });
-    };
+async fn exchange(state: &mut GuestState, request: http::Request) -> std::result::Result<http::Response, EgressError> {
     let headers = request.headers.iter().map(|header| (header.name.as_str(), header.value.as_slice()));
-    let body = request.body.unwrap_or_default();
-    let outgoing = Request::new(&request.method, &request.url, headers, body);
-    let outgoing = outgoing.map_err(|error| refused(&tool, error.into()))?;
-    let exchange = async {
-        let response = network.door.send(outgoing, &network.access, budget).await?;
-        whole(response).await
-    };
-    let answer = match request.timeout_ms {
-        None => exchange.await,
-        Some(time) => match tokio::time::timeout(Duration::from_millis(time), exchange).await {
-            Ok(answer) => answer,
-            Err(_) => {
-                let message = format!("no answer within the {time} ms that the tool gave it");
-                return Err(Error { kind: ErrorKind::TimedOut, message, sent: true });
-            }
-        },
-    };
-    answer.map_err(|error| refused(&tool, error))
+    let outgoing = Request::new(&request.method, &request.url, headers, request.body.unwrap_or_default())?;
+    let (network, budget) = state.network().ok_or(EgressError::Nothing)?;
+    whole(network.door.send(outgoing, &network.access, budget).await?).await
 }
 
 async fn whole(response: Response) -> std::result::Result<http::Response, EgressError> {
@@ -52,10 +47,10 @@ async fn whole(response: Response) -> std::result::Result<http::Response, Egress
 }
 
 /// What the guest learns; the operator gets the whole reason in the log.
-fn refused(tool: &str, error: EgressError) -> Error {
+fn refused(tool: &str, error: &EgressError) -> Error {
     tracing::warn!(target: "egress", %tool, code = error.code(), "{}", error.for_operator(tool));
-    let (kind, sent) = match &error {
-        EgressError::Denied(_) | EgressError::Address(_) => (ErrorKind::Denied, false),
+    let (kind, sent) = match error {
+        EgressError::Nothing | EgressError::Denied(_) | EgressError::Address(_) => (ErrorKind::Denied, false),
         EgressError::RedirectDenied(_) | EgressError::Redirect(_) => (ErrorKind::Denied, true),
         EgressError::Request(_) | EgressError::Credential(_) | EgressError::Leak(_) => (ErrorKind::Invalid, false),
         EgressError::Lacking { .. } => (ErrorKind::AuthRequired, false),
@@ -63,8 +58,7 @@ fn refused(tool: &str, error: EgressError) -> Error {
             (ErrorKind::Unreachable, false)
         }
         EgressError::Decode(_) | EgressError::Transport { .. } => (ErrorKind::Unreachable, true),
-        EgressError::Limit(exceeded) if exceeded.limit == "http_time" => (ErrorKind::TimedOut, true),
-        EgressError::Limit(_) => (ErrorKind::OverLimit, true),
+        EgressError::Limit(_) => (ErrorKind::TimedOut, true),
     };
     Error { kind, message: error.for_guest(), sent }
 }

@@ -1,0 +1,64 @@
+//! Grants: given, shown, ended, taken back, and corrected by hand.
+
+use serde_json::json;
+
+use super::{call, home};
+use crate::support::guests;
+
+const ASKS: &str = "[capabilities]\nenv = [\"LANG\"]\n[capabilities.workspace]\nread = [\"docs/**\"]\n";
+
+#[test]
+fn what_is_asked_for_is_shown_with_what_is_granted() {
+    let home = home("surroundings", ASKS, "");
+    let out = home.run("grants").ok();
+    assert!(out.contains("reading `docs/**`") && out.contains("`LANG`") && !out.contains("yes"), "{out}");
+    home.run("grant reach --all").ok();
+    let grants = home.run("grants --json").json();
+    let granted = |what: &str| {
+        let asked = grants[0]["asked"].as_array().unwrap();
+        asked.iter().find(|asked| asked["what"].as_str().unwrap().contains(what)).unwrap()["granted"].as_bool().unwrap()
+    };
+    assert!(granted("docs") && !granted("LANG"), "a value has to be chosen: {grants}");
+    home.run("revoke reach").ok();
+    assert!(!home.run("grants").ok().contains("yes"));
+    home.run("revoke reach").fails(5, &["nothing is granted"]);
+    home.run("grant reach").fails(2, &["nothing to grant"]);
+    home.run("grant nobody --all").fails(5, &["nobody"]);
+}
+
+#[test]
+fn an_update_that_asks_for_more_does_not_get_it_until_the_operator_says_so() {
+    let home = home("surroundings", ASKS, "");
+    home.run("grant reach --all").ok();
+    let more = ASKS.replace("\"docs/**\"", "\"docs/**\", \"private/**\"").replace("[capabilities]", "[capabilities]");
+    let newer = guests::package_with("surroundings", "reach", &more);
+    let file = home.file("newer.wasm", newer);
+    let out = home.args(&["install", file.to_str().unwrap(), "--allow-unsigned"]).ok();
+    assert!(out.contains("granted  reading `docs/**`"), "{out}");
+    assert!(out.contains("asks for reading `private/**`") && out.contains("`ringfence grant reach --all`"), "{out}");
+}
+
+#[test]
+fn the_environment_is_what_was_asked_for_and_given() {
+    let home = home("surroundings", ASKS, "");
+    home.run("grant reach --all --env LANG=nb_NO --env PATH=/bin").ok();
+    assert_eq!(call(&home, "environment", &json!({"name": "LANG"})).ok().trim(), "\"nb_NO\"");
+    assert_eq!(call(&home, "environment", &json!({"name": "PATH"})).ok().trim(), "null");
+    assert_eq!(call(&home, "environment", &json!({"name": "HOME"})).ok().trim(), "null");
+    // An end in the past takes all of it back.
+    home.run("grant reach --expires 2020-01-01T00:00:00Z").ok();
+    assert_eq!(call(&home, "environment", &json!({"name": "LANG"})).ok().trim(), "null");
+}
+
+#[test]
+fn a_slip_in_the_file_stops_the_source_and_is_explained() {
+    let home = home("surroundings", ASKS, "");
+    home.file("home/grants/reach.toml", "[workspce]\nread = [\"docs/**\"]\n");
+    let out = home.run("list").ok();
+    assert!(out.contains("stopped") && out.contains("workspce"), "{out}");
+    home.run("grant reach --all").fails(3, &["reach.toml", "workspce"]);
+    home.file("home/grants/reach.toml", "# mine\n[workspace]\nread = []\n");
+    home.run("grant reach --all").ok();
+    let text = std::fs::read_to_string(home.path().join("home/grants/reach.toml")).unwrap();
+    assert!(text.starts_with("# mine\n") && text.contains("docs/**"), "{text}");
+}

@@ -1,0 +1,161 @@
+//! Requests of tools: where they go, what they carry, what comes back of it, and how much of all that.
+
+use serde_json::{Value, json};
+
+use super::{call, home};
+use crate::support::binary::Home;
+use crate::support::server::Server;
+
+/// The limits of the network, each with a value that one request of the tests below exceeds, and its code.
+pub const EXCEEDED: &[(&str, u64, &str)] = &[
+    ("http_requests", 1, "limit.http_requests"),
+    ("http_request_bytes", 10, "limit.http_request"),
+    ("http_response_bytes", 10, "limit.http_response"),
+    ("http_time_ms", 100, "limit.http_time"),
+];
+
+const SECRET: &str = "s3cret+value/of=38~chars";
+
+/// The manifest of a tool that asks for `rules` at `server`.
+fn asks(server: &Server, more: &str) -> String {
+    format!("[[capabilities.http]]\nurl = \"{}\"\nmethods = [\"GET\", \"POST\"]\n{more}", server.url("/api/**"))
+}
+
+/// A home whose tool asks for and is granted `/api/**` at `server`.
+fn granted(server: &Server, more: &str, config: &str) -> Home {
+    let home = home("fetcher", &asks(server, more), config);
+    home.args(&["grant", "reach", "--all", "--address", "127.0.0.1/32"]).ok();
+    home
+}
+
+fn fetch(home: &Home, url: &str) -> Value {
+    let run = call(home, "fetch", &json!({"method": "GET", "url": url}));
+    serde_json::from_str(&run.ok()).unwrap()
+}
+
+#[test]
+fn a_request_goes_where_it_was_asked_for_and_granted_and_nowhere_else() {
+    let server = Server::echo();
+    let home = home("fetcher", &asks(&server, ""), "");
+    // Asked for only: the component imports what it was not granted.
+    let run = call(&home, "fetch", &json!({"method": "GET", "url": server.url("/api/x")}));
+    run.fails(6, &["ringfence:tool/http", "`ringfence grant`"]);
+    home.args(&["grant", "reach", "--all"]).ok();
+    // A granted rule opens no private address.
+    let run = call(&home, "fetch", &json!({"method": "GET", "url": server.url("/api/x")}));
+    run.fails(1, &["names an address that this tool may not reach"]);
+    home.args(&["grant", "reach", "--address", "127.0.0.1/32"]).ok();
+    assert_eq!(fetch(&home, &server.url("/api/x"))["status"], 200);
+    for (method, path) in [("GET", "/apix"), ("GET", "/other"), ("DELETE", "/api/x"), ("GET", "/api/%2e%2e/other")] {
+        let run = call(&home, "fetch", &json!({"method": method, "url": server.url(path)}));
+        assert_eq!(run.code, 1, "{method} {path}: {run:?}");
+    }
+    // Granted and not asked for.
+    home.args(&["grant", "reach", "--http", &format!("GET {}", server.url("/other"))]).ok();
+    let run = call(&home, "fetch", &json!({"method": "GET", "url": server.url("/other")}));
+    run.fails(1, &["this tool may not reach"]);
+    assert_eq!(server.seen().len(), 1, "{:?}", server.seen());
+    home.args(&["revoke", "reach"]).ok();
+    assert_eq!(call(&home, "fetch", &json!({"method": "GET", "url": server.url("/api/x")})).code, 6);
+}
+
+#[test]
+fn each_limit_of_the_network_ends_the_call() {
+    let slow = Server::new(|request| {
+        if request.contains("/api/slow") {
+            std::thread::sleep(std::time::Duration::from_millis(600));
+        }
+        match request.contains("/api/again") {
+            true => ("302 Found\r\nlocation: /api/there".into(), Vec::new()),
+            false => ("200 OK".into(), vec![b'x'; 1000]),
+        }
+    });
+    for (key, value, code) in EXCEEDED {
+        let path = match *key {
+            "http_requests" => "/api/again",
+            "http_time_ms" => "/api/slow",
+            _ => "/api/x",
+        };
+        let params = json!({"method": "GET", "url": slow.url(path)});
+        for config in [format!("[limits]\n{key} = {value}\n"), format!("[tools.reach.limits]\n{key} = {value}\n")] {
+            let home = granted(&slow, "", &config);
+            let run = home.args(&["--json", "call", "reach__fetch", &params.to_string()]);
+            assert_eq!(run.code, 4, "{key}: {run:?}");
+            let error: Value = serde_json::from_str(&run.out).unwrap();
+            assert_eq!(error["error"]["code"], *code);
+            assert!(error["error"]["message"].as_str().unwrap().contains(&format!("`{key}`")), "{error}");
+        }
+        // The author's side, and the limits of a rule.
+        let home = granted(&slow, &format!("[limits]\n{key} = {value}\n"), "");
+        assert_eq!(call(&home, "fetch", &params).code, 4, "{key} in the manifest");
+        let of_rule = key.strip_prefix("http_").unwrap();
+        let home = granted(&slow, &format!("{of_rule} = {value}\n"), "");
+        assert_eq!(call(&home, "fetch", &params).code, 4, "{of_rule} of a rule");
+        // Without any of them it goes through.
+        assert_eq!(call(&granted(&slow, "", ""), "fetch", &params).code, 0, "{key}");
+    }
+}
+
+/// A credential in every place, and what the server then sees.
+const PLACES: &[(&str, &str, &str)] = &[
+    ("\"bearer\"", "/api/x", "authorization: Bearer s3cret+value/of=38~chars"),
+    ("{ basic = { username = \"ada\" } }", "/api/x", "authorization: Basic YWRhOnMzY3JldCt2YWx1ZS9vZj0zOH5jaGFycw=="),
+    ("{ header = { name = \"x-key\", prefix = \"Token \" } }", "/api/x", "x-key: Token s3cret+value/of=38~chars"),
+    ("{ query = \"key\" }", "/api/x", "?key=s3cret%2Bvalue%2Fof%3D38%7Echars"),
+    ("{ path = \"KEY\" }", "/api/{KEY}/x", "/api/s3cret+value%2Fof=38~chars/x"),
+    ("{ json = \"/auth\" }", "/api/x", "\"auth\":\"s3cret+value/of=38~chars\""),
+];
+
+#[test]
+fn credentials_are_placed_by_the_host_and_taken_out_of_what_comes_back() {
+    let server = Server::echo();
+    for (place, path, expected) in PLACES {
+        let credential = format!(
+            "[capabilities.credentials.token]\nplace = {place}\nrequests = [{{ url = \"{}\", methods = [\"POST\"] }}]\n",
+            server.url("/api/**")
+        );
+        let home = granted(&server, &credential, "");
+        let params = json!({"method": "POST", "url": server.url(path), "body": {"a": 1}});
+        // Nobody has given it: the request is not sent.
+        call(&home, "fetch", &params).fails(1, &["needs a login", "`token`"]);
+        home.fed(&["secret", "set", "service_key", "--place", "file"], &format!("{SECRET}\n")).ok();
+        home.args(&["grant", "reach", "--credential", "token=service_key"]).ok();
+        let run = call(&home, "fetch", &params);
+        let seen = server.seen().pop().unwrap();
+        assert!(seen.contains(expected), "{place}: {seen}");
+        let out = run.ok();
+        assert!(out.contains("[REDACTED:service_key]"), "{place}: {out}");
+        for form in [SECRET, "s3cret%2Bvalue", "czNjcmV0K3ZhbHVl", "YWRhOnMzY3JldCt2"] {
+            assert!(!out.contains(form), "{place}: {form} in {out}");
+        }
+        // Bound to a method: another request carries nothing.
+        let plain = server.url(&path.replace("{KEY}", "y"));
+        fetch(&home, &plain);
+        assert!(!server.seen().pop().unwrap().contains("s3cret"));
+    }
+}
+
+#[test]
+fn a_guest_can_set_no_credential_and_no_host_of_its_own() {
+    let server = Server::echo();
+    let home = granted(&server, "", "");
+    home.fed(&["secret", "set", "other_key", "--place", "file"], SECRET).ok();
+    // A secret of the vault that the guest got hold of does not leave.
+    let run = call(&home, "fetch", &json!({"method": "POST", "url": server.url("/api/x"), "body": {"a": SECRET}}));
+    run.fails(1, &["`other_key`"]);
+    assert!(server.seen().is_empty());
+}
+
+#[test]
+fn explain_says_which_line_decides_and_sends_nothing() {
+    let server = Server::echo();
+    let home = granted(&server, "", "");
+    let out = home.args(&["explain", "reach__fetch", &format!("GET {}", server.url("/api/x"))]).ok();
+    assert!(out.contains("would be sent") && out.contains("grants/reach.toml:"), "{out}");
+    let run = home.args(&["explain", "reach", &format!("DELETE {}", server.url("/api/x"))]);
+    run.fails(3, &["would be refused", "the manifest of `reach` refuses it"]);
+    home.args(&["revoke", "reach"]).ok();
+    let run = home.args(&["explain", "reach", &format!("GET {}", server.url("/api/x"))]);
+    run.fails(3, &["the grant of `reach` refuses it", "`ringfence grant reach --http"]);
+    assert!(server.seen().is_empty());
+}
