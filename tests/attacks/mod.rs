@@ -5,6 +5,7 @@ mod crashing_guests;
 mod definitions;
 mod greedy_guests;
 mod interrupted_install;
+mod leftovers;
 mod noisy_guests;
 mod oversized_results;
 mod tampering;

@@ -123,9 +123,7 @@ impl Ringfence {
             }
             Request::AuditVerify => self.audit_verify(),
             Request::AuditRecent { limit } => self.audit_recent(limit),
-            Request::SecretList | Request::SecretPlace { .. } => {
-                secrets::answer(self.means.vault.clone(), request).await
-            }
+            Request::SecretList => secrets::answer(self.means.vault.clone(), request).await,
             Request::SecretSet { .. } | Request::SecretImport { .. } | Request::SecretRemove { .. } => {
                 let reply = secrets::answer(self.means.vault.clone(), request).await?;
                 self.learn_secrets()?;

@@ -98,6 +98,8 @@ pub enum Request {
         value: SecretValue,
         /// Whether it has to be there already.
         rotate: bool,
+        /// Where secrets are to live, `keyring`, `kernel` or `file`: counts with the first one.
+        place: Option<String>,
     },
     /// Store many secrets, all or none.
     SecretImport {
@@ -110,11 +112,6 @@ pub enum Request {
     SecretRemove {
         /// Its name.
         name: String,
-    },
-    /// Where are secrets to live? Asked before the first one.
-    SecretPlace {
-        /// `keyring`, `kernel` or `file`.
-        place: String,
     },
     /// Is the audit log whole?
     AuditVerify,

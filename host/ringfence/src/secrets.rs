@@ -15,15 +15,21 @@ pub(crate) async fn answer(vault: Arc<Vault>, request: Request) -> Result<Reply,
 
 fn change(vault: &Vault, request: Request) -> Result<Reply, RequestError> {
     match request {
-        Request::SecretSet { name, value, rotate: false } => vault.set(named(name)?, value.0).map_err(refused)?,
-        Request::SecretSet { name, value, rotate: true } => vault.rotate(&named(name)?, &value.0).map_err(refused)?,
+        Request::SecretSet { name, value, rotate: true, .. } => {
+            vault.rotate(&named(name)?, &value.0).map_err(refused)?;
+        }
+        Request::SecretSet { name, value, place, .. } => {
+            let name = named(name)?;
+            place.map_or(Ok(()), |place| vault.choose(choice(&place)?).map_err(refused))?;
+            vault.set(name, value.0).map_err(refused)?;
+        }
         Request::SecretImport { secrets } => {
             let named = |(name, value): (String, crate::request::SecretValue)| Ok((named(name)?, value.0));
             let secrets: Vec<(SecretName, Secret)> = secrets.into_iter().map(named).collect::<Result<_, _>>()?;
             drop(vault.import(secrets).map_err(refused)?);
         }
         Request::SecretRemove { name } => vault.remove(&named(name)?).map_err(refused)?,
-        Request::SecretPlace { place } => vault.choose(choice(&place)?).map_err(refused)?,
+        // To list them changes nothing.
         _ => {}
     }
     Ok(Reply::Secrets(report(vault)))

@@ -61,14 +61,12 @@ impl SecretArgs {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
         let request = match self.command {
             SecretCommand::Set { name, place } => {
-                let value = value(&name)?;
-                if let Some(place) = place {
-                    let place = place.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned());
-                    session.ask(Request::SecretPlace { place }).await?;
-                }
-                Request::SecretSet { name, value, rotate: false }
+                let place = place.and_then(|place| place.to_possible_value()).map(|place| place.get_name().to_owned());
+                Request::SecretSet { value: value(&name)?, name, rotate: false, place }
             }
-            SecretCommand::Rotate { name } => Request::SecretSet { value: value(&name)?, name, rotate: true },
+            SecretCommand::Rotate { name } => {
+                Request::SecretSet { value: value(&name)?, name, rotate: true, place: None }
+            }
             SecretCommand::List => Request::SecretList,
             SecretCommand::Remove { name } => Request::SecretRemove { name },
             SecretCommand::Import { file } => imported(&file)?,
