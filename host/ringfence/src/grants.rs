@@ -9,7 +9,7 @@ use ringfence_package::grant::{Capabilities, GrantError};
 use ringfence_package::{Effective, Granted};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
-use toml_edit::{Array, DocumentMut, Item, Table, Value};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value};
 
 /// The folder of grants.
 pub(crate) struct Grants {
@@ -171,6 +171,7 @@ impl GrantFile {
     }
 }
 
+/// Writes the change into the document. What stands there keeps its form; parsed before, it has the right types.
 fn append(
     document: &mut DocumentMut,
     granted: &Granted,
@@ -185,24 +186,25 @@ fn append(
     for rule in all.http.into_iter().chain(more).filter(|rule| !granted.http.contains(rule)) {
         push_rule(document, &rule)?;
     }
-    extend_list(document, None, "addresses", change.addresses.clone());
-    let texts = |from: &[String], all: Vec<String>| from.iter().cloned().chain(all).collect::<Vec<_>>();
-    let names = |list: Vec<ringfence_package::grant::NamePattern>| list.into_iter().map(String::from).collect();
-    let files = |list: Vec<ringfence_package::grant::FilePattern>| list.into_iter().map(String::from).collect();
-    extend_list(document, Some("secrets"), "test", texts(&change.test, names(all.secrets.test)));
-    extend_list(document, Some("secrets"), "sign", texts(&change.sign, names(all.secrets.sign)));
-    extend_list(document, Some("workspace"), "read", texts(&change.read, files(all.workspace.read)));
-    extend_list(document, Some("workspace"), "write", texts(&change.write, files(all.workspace.write)));
+    extend_list(document.as_table_mut(), "addresses", change.addresses.clone());
+    let with = |more: &[String], all: Vec<String>| more.iter().cloned().chain(all).collect::<Vec<_>>();
+    for (section, key, list) in [
+        ("secrets", "test", with(&change.test, texts(all.secrets.test))),
+        ("secrets", "sign", with(&change.sign, texts(all.secrets.sign))),
+        ("workspace", "read", with(&change.read, texts(all.workspace.read))),
+        ("workspace", "write", with(&change.write, texts(all.workspace.write))),
+    ] {
+        if !list.is_empty() {
+            table(document, section).into_iter().for_each(|table| extend_list(table, key, list.clone()));
+        }
+    }
     for (name, value) in &change.env {
-        table(document, "env")[name] = toml_edit::value(value);
+        table(document, "env").and_then(|env| env.insert(name, toml_edit::value(value)));
     }
     for (name, secret) in &change.credentials {
-        let credentials = table(document, "credentials");
-        credentials.set_implicit(true);
-        if !credentials.contains_key(name) {
-            credentials[name] = Item::Table(Table::new());
-        }
-        credentials[name]["secret"] = toml_edit::value(secret);
+        let Some(credentials) = table(document, "credentials") else { continue };
+        let credential = credentials.entry(name).or_insert_with(|| toml_edit::value(InlineTable::new()));
+        credential.as_table_like_mut().and_then(|entry| entry.insert("secret", toml_edit::value(secret)));
     }
     Ok(())
 }
@@ -230,16 +232,11 @@ fn push_rule(document: &mut DocumentMut, rule: &HttpRule) -> Result<(), GrantFil
 }
 
 /// Adds to a list what is not in it.
-fn extend_list(document: &mut DocumentMut, section: Option<&str>, key: &str, more: Vec<String>) {
+fn extend_list(table: &mut dyn TableLike, key: &str, more: Vec<String>) {
     if more.is_empty() {
         return;
     }
-    let table = match section {
-        Some(section) => table(document, section),
-        None => document.as_table_mut(),
-    };
-    let list = table.entry(key).or_insert_with(|| toml_edit::value(Array::new()));
-    let Some(list) = list.as_array_mut() else { return };
+    let Some(list) = table.entry(key).or_insert_with(|| toml_edit::value(Array::new())).as_array_mut() else { return };
     for text in more {
         if !list.iter().any(|there| there.as_str() == Some(&text)) {
             list.push(text);
@@ -247,16 +244,13 @@ fn extend_list(document: &mut DocumentMut, section: Option<&str>, key: &str, mor
     }
 }
 
-fn table<'a>(document: &'a mut DocumentMut, name: &str) -> &'a mut Table {
-    let root = document.as_table_mut();
-    if !root.get(name).is_some_and(Item::is_table) {
-        root.insert(name, Item::Table(Table::new()));
-    }
-    match root.get_mut(name) {
-        Some(Item::Table(table)) => table,
-        // It has just been made one.
-        _ => unreachable!("`{name}` is a table"),
-    }
+/// The table `name`, made where there is none; `None` for what is no table, which a grant that was read cannot hold.
+fn table<'a>(document: &'a mut DocumentMut, name: &str) -> Option<&'a mut dyn TableLike> {
+    document.entry(name).or_insert_with(toml_edit::table).as_table_like_mut()
+}
+
+fn texts<T: Into<String>>(list: Vec<T>) -> Vec<String> {
+    list.into_iter().map(Into::into).collect()
 }
 
 #[cfg(test)]
@@ -292,6 +286,25 @@ mod tests {
         assert_eq!(file.text.lines().nth(line - 1), Some("[[http]]"), "{}", file.text);
         assert!(grants.remove(&source()).unwrap() && !grants.remove(&source()).unwrap());
         assert_eq!(grants.load(&source()).unwrap().granted, Granted::default());
+    }
+
+    #[test]
+    fn what_stands_there_in_another_form_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let grants = Grants::new(folder.path().to_owned());
+        let path = folder.path().join("weather.toml");
+        let text = "http = [{ url = \"https://a.example/\" }]\nsecrets = { test = [\"a\"] }\n\
+                    credentials = { token = { secret = \"old\" } }\n";
+        fs_err::write(&path, text).unwrap();
+        let change = GrantChange {
+            http: vec!["GET https://b.example/".into()],
+            test: vec!["b".into()],
+            credentials: vec![("token".into(), "new".into()), ("other".into(), "x".into())],
+            ..GrantChange::default()
+        };
+        let granted = grants.extend(&source(), &Capabilities::default(), &change).unwrap().granted;
+        assert_eq!((granted.http.len(), granted.secrets.test.len(), granted.credentials.len()), (2, 2, 2));
+        assert_eq!(granted.credentials["token"].secret, "new");
     }
 
     #[test]
