@@ -1,5 +1,6 @@
 //! Every setting that is no limit, rate or policy rule: each has a test that fails when the setting is ignored.
 
+use std::process::{Command, Stdio};
 use std::sync::Arc;
 
 use ringfence::{Caller, LimitSet, Ringfence};
@@ -75,9 +76,11 @@ async fn the_stack_is_as_large_as_set() {
     let host = with_guests(&["endless_recursion"], &config(100_000)).await;
     let error = host.run("endless_recursion", json!({})).await.unwrap_err();
     assert!(error.to_string().contains("100000 bytes"), "{error}");
-    // `echo` needs more than 2 KiB, so it tells whether the number is used and not only named.
-    let small = with_guests(&["trap"], &config(100_000)).await;
-    assert_eq!(small.run("trap", json!({})).await.unwrap_err().code(), "trapped");
+    let depth = json!({"depth": 2000});
+    let small = with_guests(&["recursion"], &config(100_000)).await;
+    assert_eq!(small.run("recursion", depth.clone()).await.unwrap_err().code(), "limit.stack");
+    let large = with_guests(&["recursion"], &config(2_000_000)).await;
+    assert_eq!(large.run("recursion", depth).await.unwrap().structured, Some(json!(2000)));
 }
 
 #[tokio::test]
@@ -107,6 +110,51 @@ async fn metering_by_epoch_counts_no_fuel() {
 async fn without_a_pool_tools_run_as_well() {
     let host = with_guests(&["mirror"], "[engine]\npooling = false\n").await;
     assert_eq!(host.run("mirror", json!({"n": 1})).await.unwrap().structured, Some(json!({"n": 1})));
+}
+
+/// A pool takes its address space beforehand, several terabytes of it; without one there is hardly any.
+#[test]
+fn a_pool_is_there_unless_it_is_turned_off() {
+    let address_space = |config: &str| {
+        let home = Home::new();
+        home.file("home/config.toml", config);
+        let mut served = home.command();
+        served.arg("serve").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut server = served.spawn().unwrap();
+        // It listens when all of it is there.
+        while !home.path().join("home/state/socket").exists() {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
+        server.kill().unwrap();
+        server.wait().unwrap();
+        let size = status.lines().find_map(|line| line.strip_prefix("VmSize:")).unwrap();
+        size.split_whitespace().next().unwrap().parse::<u64>().unwrap()
+    };
+    const TERABYTE: u64 = 1 << 30; // in KiB
+    assert!(address_space("") > TERABYTE);
+    assert!(address_space("[engine]\npooling = false\n") < TERABYTE);
+}
+
+#[test]
+fn a_record_that_survives_power_is_synchronised_with_the_disk() {
+    let home = Home::new();
+    let synchronised = |config: &str| {
+        home.file("home/config.toml", config);
+        let trace = home.path().join("trace");
+        let mut traced = Command::new("strace");
+        traced.args(["-f", "-y", "-e", "trace=fdatasync,fsync", "-o"]).arg(&trace).arg(home.command().get_program());
+        traced.args(["call", "echo", "{\"message\": \"x\"}"]).env("RINGFENCE_HOME", home.path().join("home"));
+        let run = traced.output().unwrap();
+        assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
+        let trace = std::fs::read_to_string(trace).unwrap();
+        trace.lines().filter(|line| line.contains("/audit/")).count()
+    };
+    // Once for the new segment and its head; then only where power may fail.
+    synchronised("");
+    let process = synchronised("[audit]\ndurability = \"process\"\n");
+    let power = synchronised("[audit]\ndurability = \"power\"\n");
+    assert!(power >= process + 3, "{process} against {power}: a call has three events");
 }
 
 #[test]

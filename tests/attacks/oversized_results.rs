@@ -18,7 +18,7 @@ async fn a_huge_result_names_the_limit_and_the_size() {
     let host = with_guests(&["huge_result", "mirror"], "[limits]\nhost_call_bytes = 100000000\n").await;
     let (error, _) = host.beside_neighbours("huge_result", json!({})).await;
     assert_eq!(error.code(), "limit.result");
-    assert!(error.to_string().contains("503316"), "{error}");
+    assert!(error.to_string().contains("50331680"), "{error}");
 }
 
 #[tokio::test]
