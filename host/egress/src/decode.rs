@@ -139,6 +139,10 @@ impl Coding {
             if head.is_empty() {
                 return Ok(stream::empty().boxed());
             }
+            if self == Self::Brotli && is_large_window(&head) {
+                let source = io::Error::new(io::ErrorKind::InvalidData, "its window is larger than RFC 7932 allows");
+                return Err(DecodeError::Broken { coding: self.name(), source });
+            }
             let decoder = self.decoder(&head, stream::iter([Ok(head.clone())]).chain(body).boxed());
             let chunks = ReaderStream::with_capacity(decoder, CHUNK).map_err(move |error| self.error(error));
             // Memory is always ready: without this, a body that grows without end would keep a worker to itself.
@@ -197,4 +201,10 @@ async fn head(body: &mut Decoded) -> Result<Bytes, DecodeError> {
 fn is_zlib(head: &[u8]) -> bool {
     let [cmf, flg, ..] = *head else { return false };
     cmf & 0x0f == 8 && cmf >> 4 <= 7 && u16::from_be_bytes([cmf, flg]) % 31 == 0
+}
+
+/// Whether "large window brotli" begins here, which is no `br` (RFC 7932, 9.1, leaves this pattern unused). Our decoder
+/// would take it, and as much as 1 GiB for its window.
+fn is_large_window(head: &[u8]) -> bool {
+    head.first().is_some_and(|bits| bits & 0x7f == 0x11)
 }

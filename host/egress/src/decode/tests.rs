@@ -189,6 +189,9 @@ fn a_window_that_is_too_large_is_refused() {
     };
     assert!(decoded(&["zstd"], &with_window(ZSTD_WINDOW_LOG), 100).is_ok());
     check_broken(&decoded(&["zstd"], &with_window(ZSTD_WINDOW_LOG + 1), 100));
+    // Nothing, with a window of 16 MiB and of 1 GiB.
+    assert!(decoded(&["br"], &[0x3f], 1).unwrap().is_empty());
+    check_broken(&decoded(&["br"], &[0x11, 0xde], 1));
 }
 
 /// A body that grows a thousandfold is given piece by piece, as it is asked for.

@@ -116,6 +116,7 @@ impl JsonWriter {
         match c {
             _ if unicode => unicode_escape(c, self.upper),
             '/' if self.slash => "\\/".to_owned(),
+            _ if c.is_ascii_alphanumeric() => c.to_string(), // as nearly all are, and the way below is a long one
             _ => {
                 let quoted = serde_json::Value::from(c.to_string()).to_string();
                 quoted[1..quoted.len() - 1].to_owned()
