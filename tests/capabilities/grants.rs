@@ -30,8 +30,8 @@ fn what_is_asked_for_is_shown_with_what_is_granted() {
 fn an_update_that_asks_for_more_does_not_get_it_until_the_operator_says_so() {
     let home = home("surroundings", ASKS, "");
     home.run("grant reach --all").ok();
-    let more = ASKS.replace("\"docs/**\"", "\"docs/**\", \"private/**\"").replace("[capabilities]", "[capabilities]");
-    let newer = guests::package_with("surroundings", "reach", &more);
+    let more = ASKS.replace("\"docs/**\"", "\"docs/**\", \"private/**\"");
+    let newer = guests::package_of_version("surroundings", "reach", "1.1.0", &more);
     let file = home.file("newer.wasm", newer);
     let out = home.args(&["install", file.to_str().unwrap(), "--allow-unsigned"]).ok();
     assert!(out.contains("granted  reading `docs/**`"), "{out}");

@@ -25,7 +25,13 @@ pub fn package(name: &str, source: &str, version: &str) -> Vec<u8> {
 /// The same in version 1.0.0, with more in its manifest.
 #[allow(dead_code, reason = "the benchmarks do not use it")]
 pub fn package_with(name: &str, source: &str, more: &str) -> Vec<u8> {
-    pack(name, &format!("name = \"{source}\"\nversion = \"1.0.0\"\n{REST}{more}"))
+    package_of_version(name, source, "1.0.0", more)
+}
+
+/// The same, in any version.
+#[allow(dead_code, reason = "the benchmarks do not use it")]
+pub fn package_of_version(name: &str, source: &str, version: &str, more: &str) -> Vec<u8> {
+    pack(name, &format!("name = \"{source}\"\nversion = \"{version}\"\n{REST}{more}"))
 }
 
 /// What all test packages say of themselves.
