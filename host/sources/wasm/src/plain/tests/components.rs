@@ -30,7 +30,7 @@ const SMALL: &str = r#"(component
   (instance $adder (export "add" (func $add)))
   (export "docs:adder/add@0.1.0" (instance $adder))
   (func (export "check") (param "x" u32) (result (result u32 (error string)))
-    (canon lift (core func $i "check") (memory $i "memory")))
+    (canon lift (core func $i "check") (memory (core memory $i "memory"))))
   (func (export "status") (param "ok" bool) (result (result)) (canon lift (core func $i "status")))
   (func (export "crash") (canon lift (core func $i "crash")))
   (func (export "wait") (canon lift (core func $i "nothing"))))"#;
@@ -163,7 +163,7 @@ async fn a_resource_is_refused_by_name() {
     );
     let inside = wat.replace(
         "(func (export \"TAKES\"))",
-        r#"(func (export "all") (result (list (own $exported))) (canon lift (core func $i "all") (memory $i "memory")))"#,
+        r#"(func (export "all") (result (list (own $exported))) (canon lift (core func $i "all") (memory (core memory $i "memory"))))"#,
     );
     let error = definitions(&inside).await.unwrap_err().to_string();
     assert!(error.starts_with("`all` gives back a result, which has in it `own<file>`, a resource"), "{error}");

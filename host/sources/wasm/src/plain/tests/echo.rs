@@ -43,7 +43,7 @@ pub(super) fn component(types: &[ValType]) -> String {
         writeln!(
             wat,
             "(func (export \"echo{i}\") (param \"x\" {written}) (result {written})
-               (canon lift (core func $i \"{core}\") (memory $i \"memory\") (realloc (func $i \"realloc\"))))"
+               (canon lift (core func $i \"{core}\") (memory (core memory $i \"memory\")) (realloc (core func $i \"realloc\"))))"
         )
         .unwrap();
     }

@@ -34,10 +34,10 @@ const GREEDY: &str = r#"(component
   (core instance $i (instantiate $module))
   (func (export "spin") (canon lift (core func $i "spin")))
   (func (export "grow") (canon lift (core func $i "grow")))
-  (func (export "alias") (result (list string)) (canon lift (core func $i "alias") (memory $i "memory")))
-  (func (export "long") (result string) (canon lift (core func $i "long") (memory $i "memory")))
+  (func (export "alias") (result (list string)) (canon lift (core func $i "alias") (memory (core memory $i "memory"))))
+  (func (export "long") (result string) (canon lift (core func $i "long") (memory (core memory $i "memory"))))
   (func (export "take") (param "x" (list u8))
-    (canon lift (core func $i "take") (memory $i "memory") (realloc (func $i "realloc")))))"#;
+    (canon lift (core func $i "take") (memory (core memory $i "memory")) (realloc (core func $i "realloc")))))"#;
 
 #[tokio::test]
 async fn each_limit_stops_a_plain_function_with_its_own_error() {
@@ -92,6 +92,6 @@ fn deep(types: &str, last: usize) -> String {
           (core instance $i (instantiate $module))
           (type $t0 (list string)) {types}
           (func (export "f") (param "x" (list $t{last}))
-            (canon lift (core func $i "f") (memory $i "memory") (realloc (func $i "realloc")))))"#
+            (canon lift (core func $i "f") (memory (core memory $i "memory")) (realloc (core func $i "realloc")))))"#
     )
 }
