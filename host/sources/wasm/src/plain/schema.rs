@@ -17,14 +17,9 @@ const BASE64: &str = "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+
 /// The schema of a record, and so of a function's parameters.
 pub(super) fn record(fields: &[(String, ValType)]) -> Value {
     let properties: Map<_, _> = fields.iter().map(|(name, ty)| (name.clone(), schema(ty))).collect();
-<<<<<<< HEAD
-    let required = fields.iter().filter(|(_, ty)| !matches!(ty, ValType::Option(_))).map(|(name, _)| name);
-    json!({"type": "object", "properties": properties, "required": required.collect::<Vec<_>>(), "additionalProperties": false})
-=======
     let is_required = |(name, ty): &(String, ValType)| (!matches!(ty, ValType::Option(_))).then(|| name.clone());
     let required: Vec<_> = fields.iter().filter_map(is_required).collect();
     json!({"type": "object", "properties": properties, "required": required, "additionalProperties": false})
->>>>>>> wip-plain
 }
 
 /// The schema of what a function gives back: an object with the `result`, or an empty one.
