@@ -64,11 +64,11 @@ async fn parameters_are_held_to_what_one_call_may_carry() {
     assert_eq!(host.fault("take", json!({"x": "AAAA".repeat(5000)})).await, "limit.host_call");
 }
 
-/// A type that holds another one twice, 19 times over.
+/// A type that holds another one twice, 15 times over.
 #[tokio::test]
 async fn a_type_that_is_small_only_while_it_is_shared_is_refused() {
-    let doubled: String = (1..20).map(|i| format!("(type $t{i} (tuple $t{0} $t{0}))", i - 1)).collect();
-    let error = definitions(&deep(&doubled, 19)).await.unwrap_err().to_string();
+    let doubled: String = (1..16).map(|i| format!("(type $t{i} (tuple $t{0} $t{0}))", i - 1)).collect();
+    let error = definitions(&deep(&doubled, 15)).await.unwrap_err().to_string();
     assert!(error.contains("written out they do not fit into the 262144 bytes of a manifest"), "{error}");
 }
 
