@@ -112,3 +112,16 @@ fn our_own_tools_are_packages_like_any_other() {
         ringfence_package::PackageInfo::parse(&manifest).unwrap();
     }
 }
+
+/// A component that knows nothing of us is signed, installed and called like any other; each function is a tool.
+#[test]
+fn plain_functions_become_tools_of_a_signed_package() {
+    let (home, file) = signed("plain", "1.0.0");
+    home.args(&["install", file.to_str().unwrap()]).ok();
+    let shown = home.run("tools plain__add --json").json();
+    assert_eq!(shown["spec"]["parameters"]["required"], json!(["a", "b"]));
+    // Beyond 2^53 a number would lose digits on its way through many a reader.
+    let run = home.args(&["call", "plain__add", "{\"a\": 18446744073709551614, \"b\": 1}"]);
+    assert_eq!(run.json()["result"], "18446744073709551615");
+    home.args(&["call", "plain__add", "{\"a\": -1, \"b\": 1}"]).fails(2, &["not valid"]);
+}

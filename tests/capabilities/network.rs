@@ -102,7 +102,7 @@ const PLACES: &[(&str, &str, &str)] = &[
     ("{ basic = { username = \"ada\" } }", "/api/x", "authorization: Basic YWRhOnMzY3JldCt2YWx1ZS9vZj0zOH5jaGFycw=="),
     ("{ header = { name = \"x-key\", prefix = \"Token \" } }", "/api/x", "x-key: Token s3cret+value/of=38~chars"),
     ("{ query = \"key\" }", "/api/x", "?key=s3cret%2Bvalue%2Fof%3D38~chars"),
-    ("{ path = \"KEY\" }", "/api/{KEY}/x", "/api/s3cret+value%2Fof=38~chars/x"),
+    ("{ path = \"KEY\" }", "/api/{KEY}/x", "/api/s3cret%2Bvalue%2Fof%3D38~chars/x"),
     ("{ json = \"/auth\" }", "/api/x", "\"auth\":\"s3cret+value/of=38~chars\""),
 ];
 

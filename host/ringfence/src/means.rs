@@ -98,7 +98,7 @@ impl Means {
         for (whose, rules) in [("manifest", &requested.http), ("grant", &grant.granted().http)] {
             match RuleSet::new(rules.clone()).decide(seen, method) {
                 Ok(place) => {
-                    reasons.push(format!("{}: `{}` allows it", place_of(whose, source, &file, place), rules[place]))
+                    reasons.push(format!("{}: `{}` allows it", place_of(whose, source, &file, place), rules[place]));
                 }
                 Err(refusal) => {
                     let remedy = match whose {

@@ -11,19 +11,24 @@ const FRAME: &str = include_str!("../wat/frame.wat");
 /// A module that is complete as it stands.
 const CORE_MODULE: &str = include_str!("../wat/core_module.wat");
 
+/// A component that knows nothing of our contract.
+const PLAIN: &str = include_str!("../wat/plain.wat");
+
 /// The names of the guests in `wat/`, each with the fields of its own.
-pub const WAT_GUESTS: [(&str, &str); 8] = [
+pub const WAT_GUESTS: [(&str, &str); 9] = [
     ("alias_strings", include_str!("../wat/alias_strings.wat")),
     ("big_table_ok", include_str!("../wat/big_table_ok.wat")),
     ("contract_99", include_str!("../wat/contract_99.wat")),
     ("core_module", CORE_MODULE),
     ("extra_import", include_str!("../wat/extra_import.wat")),
     ("many_tables", include_str!("../wat/many_tables.wat")),
+    ("plain", PLAIN),
     ("start_loops", include_str!("../wat/start_loops.wat")),
     ("table_bomb", include_str!("../wat/table_bomb.wat")),
 ];
 
-/// The core module of a guest in `wat/`. All but `core_module` name their contract, and so can become components.
+/// A guest in `wat/`. All but two are core modules that name their contract, and so can become components; `core_module`
+/// names none, and `plain` is a component already.
 ///
 /// # Errors
 ///
@@ -31,7 +36,7 @@ pub const WAT_GUESTS: [(&str, &str); 8] = [
 pub fn wat_guest(name: &str) -> anyhow::Result<Vec<u8>> {
     let fields = WAT_GUESTS.iter().find(|(guest, _)| *guest == name).context("no such guest in wat/")?.1;
     match name {
-        "core_module" => Ok(wat::parse_str(fields)?),
+        "core_module" | "plain" => Ok(wat::parse_str(fields)?),
         "contract_99" => {
             let version = |text: &str| text.replace(&format!("@{VERSION}"), "@99.0.0");
             module(&version(fields), &version(FRAME), &version(TOOL_WIT))
@@ -72,7 +77,7 @@ mod tests {
 
     #[test]
     fn every_guest_becomes_a_component() {
-        for (name, _) in WAT_GUESTS.iter().filter(|(name, _)| *name != "core_module") {
+        for (name, _) in WAT_GUESTS.iter().filter(|(name, _)| !["core_module", "plain"].contains(name)) {
             let module = wat_guest(name).unwrap();
             let component = ComponentEncoder::default().validate(true).module(&module).unwrap().encode();
             assert!(component.is_ok(), "{name}: {:?}", component.unwrap_err());
