@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ringfence_core::Secret;
 use ringfence_core::grant::RuleSet;
 use ringfence_core::name::SourceName;
-use ringfence_egress::{Access, BoundCredential, Egress, LackingCredential, Request, ScannerError};
+use ringfence_egress::{Access, BoundCredential, Egress, LackingCredential, MIN_CREDENTIAL, Request, ScannerError};
 use ringfence_package::Effective;
 use ringfence_package::grant::Capabilities;
 use ringfence_source_wasm::{Network, Reach, Workspace};
@@ -74,10 +74,15 @@ impl Means {
         Ok(Some(access.within(RuleSet::new(grant.granted().http.clone())).lacking(lacking)))
     }
 
-    /// All secrets, for who must find them in texts.
+    /// All secrets that can be found in texts. `secret set` takes no others, but a keyring can be changed from outside.
     pub(crate) fn all_secrets(&self) -> Result<Vec<(String, Secret)>, VaultError> {
-        let named = |(name, secret): (SecretName, Secret)| (name.as_str().to_owned(), secret);
-        Ok(self.vault.all()?.into_iter().map(named).collect())
+        let all = self.vault.all()?.into_iter();
+        let (known, short): (Vec<_>, Vec<_>) =
+            all.partition(|(_, secret)| secret.expose().trim().len() >= MIN_CREDENTIAL);
+        for (name, _) in &short {
+            tracing::warn!("the secret `{}` is too short to be found in results, and is placed nowhere", name.as_str());
+        }
+        Ok(known.into_iter().map(|(name, secret)| (name.as_str().to_owned(), secret)).collect())
     }
 
     /// Whether a request by the tools of `source` would be sent.

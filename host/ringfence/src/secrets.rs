@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use ringfence_core::Secret;
+use ringfence_egress::MIN_CREDENTIAL;
 use ringfence_vault::{Choice, FileKey, SecretName, SecretNameError, Vault, VaultError};
 
-use crate::request::{ErrorKind, Reply, Request, RequestError, SecretEntry, SecretReport};
+use crate::request::{ErrorKind, Reply, Request, RequestError, SecretEntry, SecretReport, SecretValue};
 
 /// Answers a request about secrets. The vault may wait for a keyring, so this runs where blocking is allowed.
 pub(crate) async fn answer(vault: Arc<Vault>, request: Request) -> Result<Reply, RequestError> {
@@ -16,15 +17,19 @@ pub(crate) async fn answer(vault: Arc<Vault>, request: Request) -> Result<Reply,
 fn change(vault: &Vault, request: Request) -> Result<Reply, RequestError> {
     match request {
         Request::SecretSet { name, value, rotate: true, .. } => {
-            vault.rotate(&named(name)?, &value.0).map_err(refused)?;
+            vault.rotate(&named(name)?, long_enough(&value)?).map_err(refused)?;
         }
         Request::SecretSet { name, value, place, .. } => {
             let name = named(name)?;
+            long_enough(&value)?;
             place.map_or(Ok(()), |place| vault.choose(choice(&place)?).map_err(refused))?;
             vault.set(name, value.0).map_err(refused)?;
         }
         Request::SecretImport { secrets } => {
-            let named = |(name, value): (String, crate::request::SecretValue)| Ok((named(name)?, value.0));
+            let named = |(name, value): (String, SecretValue)| {
+                long_enough(&value)?;
+                Ok((named(name)?, value.0))
+            };
             let secrets: Vec<(SecretName, Secret)> = secrets.into_iter().map(named).collect::<Result<_, _>>()?;
             drop(vault.import(secrets).map_err(refused)?);
         }
@@ -43,6 +48,17 @@ fn report(vault: &Vault) -> SecretReport {
     };
     let place = vault.location().map(|location| format!("{location}, {}", location.chosen));
     SecretReport { place, secrets: vault.list().into_iter().map(entry).collect() }
+}
+
+/// The value, if it can be told from other text where it comes back.
+fn long_enough(value: &SecretValue) -> Result<&Secret, RequestError> {
+    if value.0.expose().trim().len() >= MIN_CREDENTIAL {
+        return Ok(&value.0);
+    }
+    let message = format!(
+        "the value is shorter than {MIN_CREDENTIAL} bytes, so it could not be found where it comes back: choose a longer one"
+    );
+    Err(RequestError { kind: ErrorKind::Refused, code: "secret.too_short".into(), message })
 }
 
 fn named(name: String) -> Result<SecretName, RequestError> {
