@@ -1,7 +1,7 @@
 //! Standard output and error, which are the log.
 //!
 //! `println!` and its like end in the C library's `write` and `writev`. Defined here, they keep the C library's own out of
-//! the component, and with them its table of files, its streams and its terminals: fifteen imports that every instance
+//! the component, and with them its table of files, its streams and its terminals: eleven interfaces that every instance
 //! would have to be linked with, for nothing.
 
 use std::ffi::{c_int, c_void};

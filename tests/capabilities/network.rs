@@ -136,6 +136,53 @@ fn credentials_are_placed_by_the_host_and_taken_out_of_what_comes_back() {
 }
 
 #[test]
+fn a_credential_that_is_optional_is_missed_by_nobody() {
+    let server = Server::echo();
+    let credential = |optional: bool| {
+        format!(
+            "[capabilities.credentials.token]\nplace = \"bearer\"\noptional = {optional}\n\
+             requests = [{{ url = \"{}\" }}]\n",
+            server.url("/api/**")
+        )
+    };
+    let params = json!({"method": "GET", "url": server.url("/api/x")});
+    call(&granted(&server, &credential(false), ""), "fetch", &params).fails(1, &["needs a login"]);
+    call(&granted(&server, &credential(true), ""), "fetch", &params).ok();
+    assert!(!server.seen().pop().unwrap().contains("authorization"));
+}
+
+#[test]
+fn the_operator_can_bind_a_credential_more_tightly_than_it_was_asked_for() {
+    let server = Server::echo();
+    let credential = format!(
+        "[capabilities.credentials.token]\nplace = \"bearer\"\nrequests = [{{ url = \"{}\" }}]\n",
+        server.url("/api/**")
+    );
+    let home = granted(&server, &credential, "");
+    home.fed(&["secret", "set", "service_key", "--place", "file"], SECRET).ok();
+    let file = home.path().join("home/grants/reach.toml");
+    let narrow = format!(
+        "[credentials.token]\nsecret = \"service_key\"\nrequests = [{{ url = \"{}\" }}]\n",
+        server.url("/api/only")
+    );
+    std::fs::write(&file, format!("{}\n{narrow}", std::fs::read_to_string(&file).unwrap())).unwrap();
+    for (path, carried) in [("/api/only", true), ("/api/other", false)] {
+        fetch(&home, &server.url(path));
+        assert_eq!(server.seen().pop().unwrap().contains("authorization: Bearer"), carried, "{path}");
+    }
+}
+
+#[test]
+fn an_authority_that_cannot_be_read_is_named() {
+    let home = Home::new();
+    home.file("home/config.toml", "[network]\nauthorities = \"/nowhere/authority.pem\"\n");
+    home.run("tools").fails(1, &["`authorities`", "/nowhere/authority.pem"]);
+    let file = home.file("not.pem", "no certificate");
+    home.file("home/config.toml", format!("[network]\nauthorities = \"{}\"\n", file.display()));
+    home.run("tools").fails(1, &["[network]", "certificate"]);
+}
+
+#[test]
 fn a_guest_can_set_no_credential_and_no_host_of_its_own() {
     let server = Server::echo();
     let home = granted(&server, "", "");

@@ -2,7 +2,8 @@
 //!
 //! A component is compiled once, when it is installed. Each call gets a fresh instance from the engine's pool and the
 //! instance ends with the call, so nothing survives it. What a guest can reach is what stands in [`bindings`] and
-//! [`wasi`]: a log, progress, and a WASI in which nothing is behind the doors.
+//! [`wasi`]: a log, progress, a WASI in which nothing is behind the doors, and, as far as [`reach`] says that it was
+//! granted, the network, secrets and files.
 
 mod bindings;
 pub mod component;
