@@ -95,7 +95,8 @@ impl ServerHandler for McpServer {
             caller: self.caller.clone(),
         };
         let (events, reports) = mpsc::channel(EVENT_QUEUE);
-        let asked = self.door.ask(request, events, context.ct.clone());
+        // Boxed: rmcp moves this future about, and the path of a call makes it several KiB large.
+        let asked = Box::pin(self.door.ask(request, events, context.ct.clone()));
         let reply = match context.meta.get_progress_token() {
             Some(token) => {
                 let told = tell_progress(context.peer.clone(), token, reports);
