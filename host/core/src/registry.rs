@@ -13,7 +13,7 @@ use crate::gates::policy::OperatorLimits;
 use crate::limit::Limits;
 use crate::name::{NameError, SourceName, ToolId, is_reserved};
 use crate::schema_rules::{self, SchemaProblem};
-use crate::schema_work;
+use crate::schema_work::Measured;
 use crate::source::{Offered, ToolSource};
 use crate::tool::{Effects, Origin, RateLimit, Tool, ToolSpec};
 
@@ -37,19 +37,17 @@ pub(crate) struct Validators {
 /// A compiled schema that refuses values which would take too much work to check.
 pub(crate) struct Checker {
     validator: Validator,
-    /// The schema itself, where it refers to parts of itself.
-    referring: Option<Value>,
+    work: Measured,
 }
 
 impl Checker {
     fn compile(schema: &Value) -> Result<Self, String> {
-        let referring = schema_work::has_references(schema).then(|| schema.clone());
-        Ok(Self { validator: schema_rules::compile(schema)?, referring })
+        Ok(Self { validator: schema_rules::compile(schema)?, work: Measured::new(schema) })
     }
 
     /// What is wrong with `value`, each problem with its place, at most ten; nothing when it agrees with the schema.
     pub(crate) fn problems(&self, value: &Value) -> Vec<String> {
-        if self.referring.as_ref().is_some_and(|schema| !schema_work::is_bounded(schema, value)) {
+        if !self.work.is_bounded(value) {
             return vec!["checking it against the schema would take too long".into()];
         }
         if self.validator.is_valid(value) { Vec::new() } else { problems(&self.validator, value) }

@@ -169,18 +169,23 @@ impl Installer {
         Ok(plan)
     }
 
-    /// Compiles the package and asks it for its tools, which have to be those of its manifest.
+    /// Compiles the package, unless that was done before, and asks it for its tools, which have to be those of its
+    /// manifest.
     ///
     /// # Errors
     /// When it cannot be compiled, does not answer, or answers otherwise.
     pub async fn check(&self, plan: Plan, compiler: &dyn Compiler) -> Result<Checked, PackageError> {
-        let code = compiler.compile(&plan.component).await?;
+        let engine = compiler.engine();
+        let code = match self.compiled.get(&plan.digest, &engine) {
+            Some(code) => code,
+            None => compiler.compile(&plan.component).await?,
+        };
         let defined = compiler.definitions(&code, &plan.manifest.package.limits).await;
         let changes = between(&plan.manifest.tools, &defined.map_err(PackageError::Definitions)?);
         if !changes.is_empty() {
             return Err(PackageError::DefinitionsDiffer(changes));
         }
-        Ok(Checked { plan, engine: compiler.engine(), code })
+        Ok(Checked { plan, engine, code })
     }
 
     /// Installs the package. One database transaction takes it from the old state to the new; the files that the new

@@ -52,6 +52,10 @@ fn one_package_under_two_names_shares_its_file() {
     let one = install(&installer, publisher.package("weather", "1.0.0"), named("one")).unwrap();
     let two = install(&installer, publisher.package("weather", "1.0.0"), named("two")).unwrap();
     assert!(one.effects_accepted());
+    // Code that is there already is asked for its tools and not compiled again: this compiler could do neither.
+    let third = publisher.package("weather", "1.0.0");
+    let error = install_with(&installer, third, named("three"), &Spoilt::Refuses).unwrap_err();
+    assert_eq!(error.code(), "install.definitions");
     installer.remove(one.source()).unwrap();
     installer.load(&two).unwrap();
     let error = installer.remove(one.source()).unwrap_err().to_string();
