@@ -324,6 +324,27 @@ mod tests {
     }
 
     #[test]
+    fn tools_are_named_and_what_is_kept_is_measured() {
+        let folder = tempfile::tempdir().unwrap();
+        let grants = Grants::new(folder.path().to_owned());
+        let extend = |requested: &Capabilities, change: GrantChange| {
+            grants.extend(&source(), requested, &change).unwrap().granted
+        };
+        let state = |bytes, keys| Some(StateQuota { bytes, keys });
+        let tool = |tool: &str| vec![("sum".to_owned(), tool.to_owned())];
+        let nothing = Capabilities::default();
+        let granted = extend(&nothing, GrantChange { tools: tool("calc__evaluate"), ..GrantChange::default() });
+        assert_eq!((granted.tools["sum"].as_str(), granted.state), ("calc__evaluate", None));
+        let change = GrantChange { tools: tool("echo"), state: state(10, 1), ..GrantChange::default() };
+        let granted = extend(&nothing, change);
+        assert_eq!((granted.tools["sum"].as_str(), granted.state), ("echo", state(10, 1)));
+        // All that is asked for takes nothing away; what is said does.
+        let asks = Capabilities { state: state(5, 2), ..Capabilities::default() };
+        assert_eq!(extend(&asks, GrantChange { all: true, ..GrantChange::default() }).state, state(10, 2));
+        assert_eq!(extend(&asks, GrantChange { state: state(3, 1), ..GrantChange::default() }).state, state(3, 1));
+    }
+
+    #[test]
     fn what_means_nothing_is_not_written() {
         let folder = tempfile::tempdir().unwrap();
         let grants = Grants::new(folder.path().to_owned());

@@ -52,13 +52,23 @@ fn per_depth(instances: u32) -> u32 {
     instances.min(NESTED)
 }
 
+fn semaphore(places: u32) -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(places as usize))
+}
+
 /// The places of all tools together.
 pub struct Concurrency {
     settings: ConcurrencySettings,
-    per_tool: usize,
-    /// By depth.
-    all: [Arc<Semaphore>; DEPTHS],
+    depths: [Depth; DEPTHS],
     spares: Arc<Semaphore>,
+}
+
+/// The places at one depth.
+struct Depth {
+    /// Of all tools together.
+    all: Arc<Semaphore>,
+    /// Of any one tool.
+    per_tool: u32,
 }
 
 /// The places of one tool.
@@ -84,11 +94,14 @@ pub(crate) struct Place {
 impl Concurrency {
     /// Places for `instances` live instances in all, and some more for calls that tools make.
     pub fn new(settings: ConcurrencySettings, instances: u32) -> Self {
-        let per_tool = settings.per_tool.unwrap_or_else(|| (instances / 2).max(1)) as usize;
-        let places = |places: u32| Arc::new(Semaphore::new(places as usize));
-        let all = std::array::from_fn(|depth| places(if depth == 0 { instances } else { per_depth(instances) }));
-        let spares = places(SPARES);
-        Self { settings, per_tool, all, spares }
+        let half = |places: u32| (places / 2).max(1);
+        let per_tool = settings.per_tool.unwrap_or_else(|| half(instances));
+        let nested = per_depth(instances);
+        let depths = std::array::from_fn(|depth| match depth {
+            0 => Depth { all: semaphore(instances), per_tool },
+            _ => Depth { all: semaphore(nested), per_tool: per_tool.min(half(nested)) },
+        });
+        Self { settings, depths, spares: semaphore(SPARES) }
     }
 
     /// The spare instance of one more tool.
@@ -100,9 +113,9 @@ impl Concurrency {
     pub(crate) fn tool(&self) -> ToolPlaces {
         ToolPlaces {
             wait: Duration::from_millis(self.settings.wait_ms),
-            depths: self.all.each_ref().map(|all| Places {
-                all: all.clone(),
-                tool: Arc::new(Semaphore::new(self.per_tool)),
+            depths: self.depths.each_ref().map(|depth| Places {
+                all: depth.all.clone(),
+                tool: semaphore(depth.per_tool),
                 callers: Callers { size: self.settings.per_caller_and_tool as usize, in_use: Arc::default() },
             }),
         }
@@ -208,6 +221,13 @@ mod tests {
         assert!(greedy.place(CallerKey::default(), 0).await.is_err());
         assert!(other.place(CallerKey::default(), 0).await.is_ok());
         drop(held);
+        // Nor the places of calls that tools make.
+        let _held = [
+            greedy.place(CallerKey::default(), 1).await.unwrap(),
+            greedy.place(CallerKey::default(), 1).await.unwrap(),
+        ];
+        assert!(greedy.place(CallerKey::default(), 1).await.is_err());
+        assert!(other.place(CallerKey::default(), 1).await.is_ok());
     }
 
     #[tokio::test]

@@ -42,8 +42,12 @@ impl GuestState {
     }
 }
 
+/// As much of a made-up alias as is shown, in bytes.
+const SHOWN: usize = 64;
+
 /// What the guest learns; the operator gets the remedy in the log.
 fn denied(tool: &str, alias: &str) -> Failure {
+    let alias = &alias[..alias.floor_char_boundary(SHOWN)];
     tracing::warn!(
         target: "tools", %tool, alias,
         "it may call no tool as this: `ringfence grant SOURCE --tool ALIAS=TOOL` says which tool is meant"
