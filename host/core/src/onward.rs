@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::Value;
 
@@ -43,6 +44,11 @@ impl Onward {
     /// Every end of a call but success.
     pub async fn call(&self, tool: &str, params: Value) -> Result<ToolOutput, CallError> {
         self.host.call(ToolCall::new(tool, params, self.context.clone())).await
+    }
+
+    /// Whether the call from which this is the way has no time left.
+    pub fn is_over(&self) -> bool {
+        self.context.ends.is_some_and(|ends| ends <= Instant::now())
     }
 }
 

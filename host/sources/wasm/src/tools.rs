@@ -27,7 +27,12 @@ impl tools::Host for GuestState {
                 return Ok(Err(convert::call_error(&CallError::InvalidParams { tool, problems })));
             }
         };
-        match onward.call(&tool, parameters).await {
+        let ended = onward.call(&tool, parameters).await;
+        // Out of time with its caller, the other tool gives a reason that is not its own.
+        if onward.is_over() {
+            return Err(self.limits.exceeded(LimitKind::Deadline, None).into());
+        }
+        match ended {
             Ok(output) => Ok(Ok(convert::clean_output(output))),
             Err(error) => Ok(Err(convert::call_error(&error))),
         }
