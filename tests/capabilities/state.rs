@@ -153,7 +153,7 @@ fn the_operator_sees_how_much_is_kept_and_clears_it() {
     home.run("state clear reach --user ada").fails(5, &["keeps nothing"]);
     assert!(as_user(&home, "ada", "reach__recall", &json!({"key": "k"})).json().is_null());
     assert_eq!(as_user(&home, "bob", "reach__recall", &json!({"key": "k"})).json(), "confidential");
-    assert!(home.run("state clear reach").ok().contains("Cleared 1 keys"));
+    assert!(home.run("state clear reach").ok().contains("Cleared one key."));
     home.run("state clear nobody").fails(5, &["nobody"]);
 }
 

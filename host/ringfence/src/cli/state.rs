@@ -41,7 +41,10 @@ impl State {
                 let Reply::StateCleared { keys } = session.ask(Request::StateClear { source, user }).await? else {
                     anyhow::bail!("the host misunderstood")
                 };
-                session.answer(&json!({"cleared": keys}), |_| format!("Cleared {keys} keys."))
+                session.answer(&json!({"cleared": keys}), |_| match keys {
+                    1 => "Cleared one key.".into(),
+                    keys => format!("Cleared {keys} keys."),
+                })
             }
         }
     }
