@@ -34,7 +34,7 @@ fn what_is_kept_is_there_for_the_next_process() {
     let home = home("keeper", ASKS, "");
     let entry = json!({"key": "colour", "value": "blue"});
     call(&home, "keep", &entry).fails(6, &["ringfence:tool/state", "`ringfence grant`"]);
-    assert!(home.run("grants").ok().contains("keeping 100 bytes under 3 keys for each user"));
+    assert!(home.run("grants").ok().contains("keeping 100 bytes and 3 keys for each user"));
     home.run("grant reach --all").ok();
     assert!(home.run("grants").ok().contains("yes"));
     assert!(call(&home, "recall", &entry).json().is_null());

@@ -12,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{call, home, limit_ends_the_call, open};
 use crate::support::binary::Home;
+use crate::support::guests;
 use crate::support::host::caller;
 
 /// The limit that is tried here.
@@ -61,6 +62,17 @@ fn a_tool_is_called_where_that_was_asked_for_and_granted() {
     assert_eq!(failure(&home, &json!({"message": "hello"}))["code"], "tools.denied");
     home.run("revoke reach").ok();
     assert_eq!(call(&home, "relay", &hello).code, 6);
+}
+
+#[test]
+fn an_update_shows_what_it_asks_for_in_addition() {
+    let home = granted("echo", "");
+    let more = format!("{ASKS}more = \"another one\"\n[capabilities.state]\nbytes = 10\nkeys = 1\n");
+    let file = home.file("newer.wasm", guests::package_of_version("relay", "reach", "1.1.0", &more));
+    let out = home.args(&["install", file.to_str().unwrap(), "--allow-unsigned"]).ok();
+    assert!(out.contains("granted  calling `echo` as `other` any tool"), "{out}");
+    assert!(out.contains("asks for calling a tool as `more` another one"), "{out}");
+    assert!(out.contains("asks for keeping 10 bytes and 1 keys for each user"), "{out}");
 }
 
 #[test]

@@ -202,7 +202,7 @@ pub(crate) fn asked(grant: &Effective) -> Vec<Asked> {
     if let Some(asked) = requested.state {
         let StateQuota { bytes, keys } = asked;
         let given = granted.state.is_some_and(|given| given.least(asked) == asked);
-        add(format!("keeping {bytes} bytes under {keys} keys for each user"), given);
+        add(format!("keeping {bytes} bytes and {keys} keys for each user"), given);
     }
     list
 }

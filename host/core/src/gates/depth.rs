@@ -6,8 +6,8 @@ use crate::limit::LimitExceeded;
 use crate::registry::Registered;
 
 /// How many calls may stand above a call. It ends tools that call each other in a circle, and is no setting because the
-/// host keeps room for instances at each depth. The reference documents name no number; four is a tool that uses a tool,
-/// twice over.
+/// host keeps room for instances at each depth. The reference documents name no number; a tool that builds on others needs
+/// one or two.
 pub const MAX_DEPTH: u32 = 4;
 
 /// Refuses a call that stands too deep.
