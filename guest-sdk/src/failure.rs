@@ -78,6 +78,16 @@ impl Display for Failure {
 impl Error for Failure {}
 
 impl Failure {
+    /// The failure of another tool.
+    pub(crate) fn from_wire(failure: guest::Failure) -> Self {
+        Self {
+            kind: failure.kind,
+            code: failure.code.into(),
+            message: failure.message,
+            retry_after: failure.retry_after_ms.map(Duration::from_millis),
+        }
+    }
+
     /// The failure as the contract has it.
     pub(crate) fn into_wire(self) -> guest::Failure {
         guest::Failure {
@@ -104,6 +114,8 @@ mod tests {
         let wire = Failure::unavailable("Busy.").with_code("busy").with_retry_after(Duration::from_secs(2)).into_wire();
         assert_eq!((wire.kind, wire.code.as_str()), (FailureKind::Unavailable, "busy"));
         assert_eq!((wire.message.as_str(), wire.retry_after_ms), ("Busy.", Some(2000)));
+        let failure = Failure::unavailable("Busy.").with_code("busy").with_retry_after(Duration::from_secs(2));
+        assert_eq!(Failure::from_wire(wire), failure);
     }
 
     #[test]

@@ -54,6 +54,7 @@ pub mod prelude;
 pub mod progress;
 mod schema;
 pub mod secrets;
+pub mod state;
 #[cfg(all(target_os = "wasi", target_env = "p2"))]
 mod stdio;
 #[cfg(not(target_arch = "wasm32"))]
@@ -61,6 +62,7 @@ pub mod testing;
 #[cfg(test)]
 mod tests;
 mod tool;
+pub mod tools;
 pub mod workspace;
 
 pub use bindings::exports::ringfence::tool::guest::{

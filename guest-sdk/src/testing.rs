@@ -34,7 +34,10 @@ use crate::{CallInfo, Content, Failure, Output, Tool};
 
 pub use crate::bindings::ringfence::tool::http::Request;
 use world::World;
-pub(crate) use world::{entries, read, secret_exists, send, sign, write};
+pub(crate) use world::{
+    call_tool, entries, read, secret_exists, send, sign, state_delete, state_get, state_keys, state_set, state_swap,
+    write,
+};
 
 /// Calls the tools of one component. Each call stands alone, as it does in a component.
 #[derive(Clone)]
@@ -121,6 +124,26 @@ impl TestHost {
     #[must_use]
     pub fn file(&self, path: &str) -> Option<Vec<u8>> {
         self.world.files.borrow().get(path).cloned()
+    }
+
+    /// Answers the calls of the tool that is called `alias`, by its parameters.
+    #[must_use]
+    pub fn with_tool(mut self, alias: &str, answer: impl Fn(Value) -> Result<Output, Failure> + 'static) -> Self {
+        self.world.tools.insert(alias.to_owned(), Rc::new(answer));
+        self
+    }
+
+    /// A value that an earlier call has kept. Later calls on this host find what was kept before; there is no quota.
+    #[must_use]
+    pub fn with_state(self, key: &str, value: impl Into<Vec<u8>>) -> Self {
+        self.world.state.borrow_mut().insert(key.to_owned(), value.into());
+        self
+    }
+
+    /// What is kept under `key` now.
+    #[must_use]
+    pub fn state(&self, key: &str) -> Option<Vec<u8>> {
+        self.world.state.borrow().get(key).cloned()
     }
 
     /// Calls the tool `name`.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::log::Level;
 use crate::prelude::*;
 use crate::testing::TestHost;
-use crate::{Approval, ApprovalRule, ArgumentRule, Definition, Effects, Example, FailureKind, RateLimit};
+use crate::{Approval, ApprovalRule, ArgumentRule, Definition, Effects, Example, FailureKind, IntoOutput, RateLimit};
 
 #[derive(Deserialize, JsonSchema)]
 struct Copy {
@@ -78,7 +78,24 @@ fn number(args: Number) -> Json<Number> {
     Json(args)
 }
 
-export_tools!(copy, yes, time_left, number);
+/// Has another tool double a number.
+#[tool]
+fn doubled(args: Number) -> Result<Json<u64>, Failure> {
+    tools::call("double", &args)?.json().map(Json)
+}
+
+/// Counts its calls.
+#[tool]
+fn visits() -> Result<String, Failure> {
+    let old = state::get("visits")?;
+    let count = old.as_deref().map_or(0, <[u8]>::len) + 1;
+    if !state::swap("visits", old.as_deref(), &vec![b'x'; count])? {
+        return Err(Failure::unavailable("Somebody else came."));
+    }
+    Ok(format!("{count} {:?}", state::keys("v")?))
+}
+
+export_tools!(copy, yes, time_left, number, doubled, visits);
 
 fn call(name: &str, parameters: Value) -> crate::testing::Call {
     TestHost::new(TOOLS).call(name, parameters)
@@ -181,5 +198,26 @@ fn the_component_dispatches_by_name() {
     let failure = crate::private::call(TOOLS, "no", "{}", &info).unwrap_err();
     assert_eq!((failure.kind, failure.code.as_str()), (FailureKind::NotFound, "not_found"));
     let names: Vec<String> = crate::private::definitions(TOOLS).into_iter().map(|definition| definition.name).collect();
-    assert_eq!(names, ["copy-file", "yes", "time_left", "number"]);
+    assert_eq!(names, ["copy-file", "yes", "time_left", "number", "doubled", "visits"]);
+}
+
+#[test]
+fn a_test_answers_for_other_tools() {
+    let host = TestHost::new(TOOLS).with_tool("double", |params| match params["number"].as_u64() {
+        Some(13) => Err(Failure::unavailable("Not that one.").with_code("unlucky")),
+        number => Json(number.unwrap() * 2).into_output(),
+    });
+    assert_eq!(host.call("doubled", json!({ "number": 21 })).text(), "42");
+    let unlucky = host.call("doubled", json!({ "number": 13 }));
+    assert_eq!((unlucky.failure().kind, unlucky.failure().code.as_ref()), (FailureKind::Unavailable, "unlucky"));
+    assert_eq!(call("doubled", json!({ "number": 21 })).failure().code, "tools.denied");
+}
+
+#[test]
+fn what_is_kept_is_there_for_the_next_call() {
+    let host = TestHost::new(TOOLS).with_state("visits", "xx").with_state("other", "");
+    assert_eq!(host.call("visits", json!({})).text(), r#"3 ["visits"]"#);
+    assert_eq!(host.call("visits", json!({})).text(), r#"4 ["visits"]"#);
+    assert_eq!(host.state("visits").unwrap(), b"xxxx");
+    assert_eq!(call("visits", json!({})).text(), r#"1 ["visits"]"#);
 }

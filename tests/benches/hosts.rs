@@ -76,7 +76,7 @@ pub async fn profile(guest: &str) {
 }
 
 /// A guest in a pipeline that has nothing but the guest: no rate, an audit log that forgets.
-pub struct Bare(ToolHost);
+pub struct Bare(Arc<ToolHost>);
 
 impl Bare {
     pub async fn new(component: &[u8], settings: EngineSettings) -> Self {
@@ -91,14 +91,14 @@ impl Bare {
         let registry = Arc::new(Registry::new(Default::default()));
         registry.put(&source).unwrap();
         let rates = RateRules { general: Some(RateRule::Unlimited), ..RateRules::default() };
-        Self(ToolHost {
+        Self(Arc::new(ToolHost {
             policy: Policy::load(&PolicyRules::default(), &registry).unwrap(),
             registry,
             rate: RateGate::new(rates, RateClock::system(), 1),
             approval: ApprovalGate,
             scrubber: CurrentScrubber::new(Scrubber::new(Vec::new()).unwrap()),
             audit: Arc::new(Forgetful),
-        })
+        }))
     }
 
     pub async fn call(&self) -> ToolOutput {

@@ -25,6 +25,8 @@ pub struct State {
     table: ResourceTable,
 }
 
+impl ringfence::tool::types::Host for State {}
+
 impl ringfence::tool::log::Host for State {
     fn log(&mut self, _level: ringfence::tool::log::Level, _message: String) {}
     fn panicked(&mut self, _message: String) {}

@@ -4,13 +4,21 @@ mod files;
 mod grants;
 mod network;
 mod secrets;
+mod state;
+mod tools;
 
-pub use network::EXCEEDED;
+use std::sync::Arc;
 
+use ringfence::{Ringfence, Tool};
 use serde_json::Value;
 
 use crate::support::binary::{Home, Run};
 use crate::support::guests;
+
+/// The limits that are tried here, each by its key.
+pub fn limits() -> impl Iterator<Item = &'static str> {
+    network::EXCEEDED.iter().map(|(key, ..)| *key).chain([tools::LIMIT, state::LIMIT])
+}
 
 /// A home with `guest` installed as `reach`, whose manifest asks for `capabilities`, a text in TOML. Rates are off.
 fn home(guest: &str, capabilities: &str, config: &str) -> Home {
@@ -24,4 +32,28 @@ fn home(guest: &str, capabilities: &str, config: &str) -> Home {
 /// Calls a tool of it.
 fn call(home: &Home, tool: &str, params: &Value) -> Run {
     home.args(&["call", &format!("reach__{tool}"), &params.to_string()])
+}
+
+/// How the limit `key` of `value` ends a call of `tool` with `params` in a home that `granted` makes, whoever sets it. The
+/// arguments of `granted` are what the manifest says beside what it asks for, and the configuration.
+fn limit_ends_the_call(key: &str, value: u64, granted: impl Fn(&str, &str) -> Home, tool: &str, params: &Value) {
+    let limit = format!("limits]\n{key} = {value}\n");
+    for (manifest, config) in [
+        (String::new(), format!("[{limit}")),
+        (String::new(), format!("[tools.reach.{limit}")),
+        (format!("[{limit}"), String::new()),
+    ] {
+        let home = granted(&manifest, &config);
+        let run = home.args(&["--json", "call", &format!("reach__{tool}"), &params.to_string()]);
+        assert_eq!(run.code, 4, "{manifest} {config}: {run:?}");
+        let error: Value = serde_json::from_str(&run.out).unwrap();
+        assert_eq!(error["error"]["code"], format!("limit.{key}"));
+    }
+    call(&granted("", ""), tool, params).ok();
+}
+
+/// The host of a home, in this process.
+async fn open(home: &Home, native: Vec<Arc<dyn Tool>>) -> Ringfence {
+    let builder = Ringfence::builder(ringfence::Home::at(&home.path().join("home")));
+    native.into_iter().fold(builder, |builder, tool| builder.register_native(tool)).open().await.unwrap()
 }

@@ -4,11 +4,14 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::Failure;
-use crate::bindings::ringfence::tool::{http, secrets, workspace};
+use serde_json::Value;
+
+use crate::bindings::ringfence::tool::{http, secrets, state, types, workspace};
 use crate::http::Response;
+use crate::{Failure, Output};
 
 type Server = dyn Fn(&http::Request) -> Result<Response, Failure>;
+type Answer = dyn Fn(Value) -> Result<Output, Failure>;
 type Signer = dyn Fn(secrets::Algorithm, &[u8]) -> Vec<u8>;
 
 /// What the tools of one test host can reach.
@@ -17,6 +20,8 @@ pub(super) struct World {
     pub(super) server: Option<Rc<Server>>,
     pub(super) signers: BTreeMap<String, Rc<Signer>>,
     pub(super) files: Rc<RefCell<BTreeMap<String, Vec<u8>>>>,
+    pub(super) tools: BTreeMap<String, Rc<Answer>>,
+    pub(super) state: Rc<RefCell<BTreeMap<String, Vec<u8>>>>,
 }
 
 thread_local! {
@@ -76,4 +81,40 @@ pub(crate) fn entries(path: &str) -> Result<Vec<workspace::Entry>, workspace::Er
         entries.insert(name.to_owned(), entry);
     }
     if entries.is_empty() { Err(workspace::Error::Missing) } else { Ok(entries.into_values().collect()) }
+}
+
+pub(crate) fn call_tool(alias: &str, parameters: &str) -> Result<Output, types::Failure> {
+    let called = || {
+        let Some(tool) = current().tools.get(alias).cloned() else {
+            let message = format!("the test host has no tool `{alias}`: see `with_tool`");
+            return Err(Failure::failed(message).with_code("tools.denied"));
+        };
+        tool(serde_json::from_str(parameters).map_err(Failure::invalid_params)?)
+    };
+    called().map_err(Failure::into_wire)
+}
+
+pub(crate) fn state_get(key: &str) -> Result<Option<Vec<u8>>, state::Error> {
+    Ok(current().state.borrow().get(key).cloned())
+}
+
+pub(crate) fn state_set(key: &str, value: &[u8]) -> Result<(), state::Error> {
+    current().state.borrow_mut().insert(key.to_owned(), value.to_vec());
+    Ok(())
+}
+
+pub(crate) fn state_swap(key: &str, expected: Option<&[u8]>, value: &[u8]) -> Result<bool, state::Error> {
+    let there = current().state.borrow().get(key).map(Vec::as_slice) == expected;
+    if there {
+        state_set(key, value)?;
+    }
+    Ok(there)
+}
+
+pub(crate) fn state_delete(key: &str) -> Result<bool, state::Error> {
+    Ok(current().state.borrow_mut().remove(key).is_some())
+}
+
+pub(crate) fn state_keys(prefix: &str) -> Result<Vec<String>, state::Error> {
+    Ok(current().state.borrow().keys().filter(|key| key.starts_with(prefix)).cloned().collect())
 }

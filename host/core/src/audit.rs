@@ -47,6 +47,9 @@ pub enum AuditEvent<'a> {
     Opened {
         /// The call.
         call: &'a CallId,
+        /// The call that made it, where a tool did.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        parent: Option<&'a CallId>,
         /// Who calls.
         caller: &'a Caller,
         /// The name that was asked for.
@@ -106,6 +109,7 @@ impl AuditTrail {
         let arguments = log.digest(call.arguments.text());
         let event = AuditEvent::Opened {
             call: &call.id,
+            parent: call.context.parent.as_ref(),
             caller: &call.context.caller,
             tool: &call.tool,
             arguments: &arguments,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,6 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::caller::Caller;
 use crate::finish::scrub::Scrubber;
+use crate::pipeline::ToolHost;
 use crate::registry::Registered;
 
 /// The name of one call, unique across restarts. Log, audit and guest show the same.
@@ -96,12 +98,18 @@ pub struct CallContext {
     pub caller: Caller,
     /// How many calls of tools stand above this one.
     pub depth: u32,
+    /// The call that made this one; `None` at the top.
+    pub parent: Option<CallId>,
     /// Ends the call when it is cancelled.
     pub cancel: CancellationToken,
     /// Where progress goes; `None` when nobody listens.
     pub progress: Option<Arc<dyn ProgressSink>>,
     /// What cleans what a tool says beside its result; set by the pipeline.
     pub(crate) scrubber: Option<Arc<Scrubber>>,
+    /// When the call above this one ends, where there is one that does.
+    pub(crate) ends: Option<Instant>,
+    /// The way to other tools; set by the pipeline.
+    pub(crate) host: Option<Arc<ToolHost>>,
 }
 
 impl CallContext {

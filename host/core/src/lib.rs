@@ -2,8 +2,8 @@
 //!
 //! Read [`pipeline`] first: it is the whole path, top to bottom. The nouns it speaks of stand in files of their own.
 //! This crate knows no WebAssembly, HTTP, Docker, MCP, SQL or command line; what it needs from above it gets through
-//! the traits [`Tool`], [`ToolSource`](source::ToolSource), [`AuditLog`](audit::AuditLog) and
-//! [`RateLedger`](gates::rate::RateLedger).
+//! the traits [`Tool`], [`ToolSource`](source::ToolSource), [`AuditLog`](audit::AuditLog),
+//! [`RateLedger`](gates::rate::RateLedger) and [`ToolState`](tool_state::ToolState).
 
 pub mod access;
 pub mod audit;
@@ -15,6 +15,7 @@ pub mod gates;
 pub mod grant;
 pub mod limit;
 pub mod name;
+pub mod onward;
 pub mod output;
 pub mod permit;
 pub mod pipeline;
@@ -24,6 +25,7 @@ mod schema_work;
 pub mod secret;
 pub mod source;
 pub mod tool;
+pub mod tool_state;
 
 pub use call::{Arguments, CallContext, CallId, CheckedCall, ToolCall};
 pub use caller::Caller;
@@ -31,6 +33,7 @@ pub use error::{CallError, ToolError};
 pub use grant::Grant;
 pub use limit::{LimitKind, LimitSet, Limits};
 pub use name::{SourceName, ToolId, ToolName};
+pub use onward::Onward;
 pub use output::{Content, RawOutput, ToolOutput, Usage};
 pub use permit::Permit;
 pub use pipeline::ToolHost;

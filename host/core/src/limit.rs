@@ -14,6 +14,9 @@ use crate::name::nearest;
 
 const MIB: u64 = 1 << 20;
 
+/// The code of [`LimitExceeded::depth`].
+const DEPTH: &str = "depth";
+
 /// One limit of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LimitKind {
@@ -52,6 +55,10 @@ pub enum LimitKind {
     /// Milliseconds of each HTTP request, from its start through all redirects to the last byte of the response. Does
     /// not bound the call; the deadline does.
     HttpTime,
+    /// Calls of other tools, failed ones included. Does not bound what these cost; their own limits do.
+    ToolCalls,
+    /// Reads and writes of what is kept between calls.
+    StateCalls,
 }
 
 /// What is known of a limit.
@@ -69,8 +76,8 @@ struct Facts {
 
 /// In the order of the enum, a test holds it so. Fuel, deadline, log records and table elements follow what IronClaw
 /// allows (500 million, 60 s, 1,000 records; 100,000 elements because real components need over 21,000); so do the 50
-/// HTTP requests, 10 MiB of response and 30 s.
-const FACTS: [Facts; 17] = [
+/// HTTP requests, 10 MiB of response and 30 s, and the 20 calls of tools.
+const FACTS: [Facts; 19] = [
     facts(LimitKind::Fuel, "fuel", "fuel", "fuel", "units", 500_000_000),
     facts(LimitKind::Deadline, "deadline_ms", "deadline", "time", "ms", 60_000),
     facts(LimitKind::Memory, "memory_bytes", "memory", "memory", "bytes", 64 * MIB),
@@ -88,6 +95,8 @@ const FACTS: [Facts; 17] = [
     facts(LimitKind::HttpRequestBytes, "http_request_bytes", "http_request", "HTTP request", "bytes", MIB),
     facts(LimitKind::HttpResponseBytes, "http_response_bytes", "http_response", "HTTP response", "bytes", 10 * MIB),
     facts(LimitKind::HttpTime, "http_time_ms", "http_time", "time for one HTTP request", "ms", 30_000),
+    facts(LimitKind::ToolCalls, "tool_calls", "tool_calls", "number of calls of tools", "calls", 20),
+    facts(LimitKind::StateCalls, "state_calls", "state_calls", "number of uses of kept state", "uses", 1000),
 ];
 
 const fn facts(
@@ -291,10 +300,19 @@ impl LimitExceeded {
         Self { limit: "stack".into(), used: None, allowed, set_by: SetBy::Engine }
     }
 
+    /// The limit of calls above a call, which is the pipeline's and so no [`LimitKind`].
+    pub fn depth(used: u64, allowed: u64) -> Self {
+        Self { limit: DEPTH.into(), used: Some(used), allowed, set_by: SetBy::Engine }
+    }
+
     /// What the caller or the operator can do.
     pub fn remedy(&self, tool: &str) -> String {
         let Some(facts) = FACTS.iter().find(|facts| facts.code == self.limit) else {
-            return "the operator can raise `stack_bytes` under [engine] in config.toml; it holds for all tools".into();
+            return match self.limit.as_str() {
+                DEPTH => "tools call each other, perhaps in a circle: `ringfence grants` shows which calls which",
+                _ => "the operator can raise `stack_bytes` under [engine] in config.toml; it holds for all tools",
+            }
+            .into();
         };
         match self.set_by {
             SetBy::Manifest => format!("the tool's own manifest sets this limit: its author can raise `{}`", facts.key),
@@ -309,7 +327,11 @@ impl LimitExceeded {
 impl fmt::Display for LimitExceeded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let facts = FACTS.iter().find(|facts| facts.code == self.limit);
-        let (noun, unit) = facts.map_or(("stack", "bytes"), |facts| (facts.noun, facts.unit));
+        let (noun, unit) = match (facts, self.limit.as_str()) {
+            (Some(facts), _) => (facts.noun, facts.unit),
+            (None, DEPTH) => ("depth", "calls above it"),
+            (None, _) => ("stack", "bytes"),
+        };
         let by = match self.set_by {
             SetBy::Default => "by default",
             SetBy::Manifest => "by its manifest",

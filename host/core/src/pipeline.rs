@@ -6,7 +6,7 @@
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use futures::FutureExt as _;
 
@@ -19,7 +19,7 @@ use crate::finish::{bound, structured};
 use crate::gates::approval::ApprovalGate;
 use crate::gates::policy::Policy;
 use crate::gates::rate::RateGate;
-use crate::gates::schema;
+use crate::gates::{depth, schema};
 use crate::limit::LimitKind;
 use crate::name::{MAX_TOOL_NAME, nearest};
 use crate::output::{RawOutput, ToolOutput};
@@ -47,9 +47,10 @@ impl ToolHost {
     ///
     /// # Errors
     /// Every end of a call but success; see [`CallError`].
-    pub async fn call(&self, mut call: ToolCall) -> Result<ToolOutput, CallError> {
+    pub async fn call(self: &Arc<Self>, mut call: ToolCall) -> Result<ToolOutput, CallError> {
         shorten(&mut call.tool);
         call.context.scrubber = Some(self.scrubber.get());
+        call.context.host = Some(self.clone());
         call.context.progress = call.context.progress.map(|sink| self.clean(sink));
         let trail = AuditTrail::open(&self.audit, &call).await?; // cannot record, cannot run
         let result = self.run(call, &trail).await;
@@ -58,6 +59,7 @@ impl ToolHost {
 
     async fn run(&self, call: ToolCall, trail: &AuditTrail) -> Result<ToolOutput, CallError> {
         let tool = self.resolve(&call.tool)?;
+        depth::check(&tool, &call)?; // a circle of tools comes to an end
         let call = schema::check(tool, call)?; // ToolCall becomes CheckedCall
         let grant = self.policy.decide(&call)?;
         self.rate.take(&call)?; // a flood must not reach an approver
@@ -108,12 +110,12 @@ fn shorten(name: &mut String) {
 /// Runs the tool until it ends, its deadline passes or the caller cancels. Dropping its future is what stops it.
 async fn run_to_end(permit: Permit, tool: &Registered) -> Result<Result<RawOutput, ToolError>, CallError> {
     let cancel = permit.call().context().cancel.clone();
-    let deadline = Duration::from_millis(tool.limits().get(LimitKind::Deadline));
+    let time = permit.time_left();
     let execution = AssertUnwindSafe(tool.tool().execute(permit)).catch_unwind();
     tokio::select! {
         biased;
         () = cancel.cancelled() => Err(CallError::Cancelled { tool: tool.wire_name().to_owned() }),
-        ended = tokio::time::timeout(deadline, execution) => Ok(match ended {
+        ended = tokio::time::timeout(time, execution) => Ok(match ended {
             Ok(Ok(result)) => result,
             Ok(Err(_panic)) => Err(ToolError::Trapped("it panicked".into())),
             Err(_elapsed) => Err(tool.limits().exceeded(LimitKind::Deadline, None).into()),

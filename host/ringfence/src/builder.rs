@@ -209,6 +209,7 @@ fn means(config: &Config, home: &Home, store: &Store) -> Result<Means, BuildErro
         door: Arc::new(Egress::new(settings)?),
         vault: Arc::new(Vault::open(&store.folder().root().join("vault"))?),
         workspace: workspace.map_err(BuildError::Workspace)?,
+        state: store.tool_state(),
         grants: Grants::new(home.grants()),
     })
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use ringfence_core::grant::HttpRule;
 use ringfence_core::name::SourceName;
+use ringfence_core::tool_state::StateQuota;
 use ringfence_package::grant::{Capabilities, GrantError};
 use ringfence_package::{Effective, Granted};
 use serde::{Deserialize, Serialize};
@@ -46,6 +47,10 @@ pub struct GrantChange {
     pub write: Vec<String>,
     /// Values of the environment.
     pub env: Vec<(String, String)>,
+    /// The package's names for other tools, and the wire names of these.
+    pub tools: Vec<(String, String)>,
+    /// How much may be kept between calls, instead of what was granted before.
+    pub state: Option<StateQuota>,
     /// When the grant ends.
     pub expires: Option<String>,
 }
@@ -198,8 +203,19 @@ fn append(
             table(document, section).into_iter().for_each(|table| extend_list(table, key, list.clone()));
         }
     }
-    for (name, value) in &change.env {
-        table(document, "env").and_then(|env| env.insert(name, toml_edit::value(value)));
+    for (section, pairs) in [("env", &change.env), ("tools", &change.tools)] {
+        for (name, value) in pairs {
+            table(document, section).and_then(|table| table.insert(name, toml_edit::value(value)));
+        }
+    }
+    // All that is asked for takes nothing away from what is granted already.
+    let in_full = all.state.map(|asked| granted.state.map_or(asked, |given| given.most(asked)));
+    if let Some(quota) = change.state.or(in_full)
+        && let Some(state) = table(document, "state")
+    {
+        for (key, number) in [("bytes", quota.bytes), ("keys", quota.keys)] {
+            state.insert(key, toml_edit::value(i64::try_from(number).unwrap_or(i64::MAX)));
+        }
     }
     for (name, secret) in &change.credentials {
         let Some(credentials) = table(document, "credentials") else { continue };
@@ -305,6 +321,27 @@ mod tests {
         let granted = grants.extend(&source(), &Capabilities::default(), &change).unwrap().granted;
         assert_eq!((granted.http.len(), granted.secrets.test.len(), granted.credentials.len()), (2, 2, 2));
         assert_eq!(granted.credentials["token"].secret, "new");
+    }
+
+    #[test]
+    fn tools_are_named_and_what_is_kept_is_measured() {
+        let folder = tempfile::tempdir().unwrap();
+        let grants = Grants::new(folder.path().to_owned());
+        let extend = |requested: &Capabilities, change: GrantChange| {
+            grants.extend(&source(), requested, &change).unwrap().granted
+        };
+        let state = |bytes, keys| Some(StateQuota { bytes, keys });
+        let tool = |tool: &str| vec![("sum".to_owned(), tool.to_owned())];
+        let nothing = Capabilities::default();
+        let granted = extend(&nothing, GrantChange { tools: tool("calc__evaluate"), ..GrantChange::default() });
+        assert_eq!((granted.tools["sum"].as_str(), granted.state), ("calc__evaluate", None));
+        let change = GrantChange { tools: tool("echo"), state: state(10, 1), ..GrantChange::default() };
+        let granted = extend(&nothing, change);
+        assert_eq!((granted.tools["sum"].as_str(), granted.state), ("echo", state(10, 1)));
+        // All that is asked for takes nothing away; what is said does.
+        let asks = Capabilities { state: state(5, 2), ..Capabilities::default() };
+        assert_eq!(extend(&asks, GrantChange { all: true, ..GrantChange::default() }).state, state(10, 2));
+        assert_eq!(extend(&asks, GrantChange { state: state(3, 1), ..GrantChange::default() }).state, state(3, 1));
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::config::Home;
 use crate::means::Means;
 use crate::packages::Packages;
 use crate::request::{ErrorKind, Event, Reply, Request, RequestError, ToolEntry};
-use crate::secrets;
+use crate::{secrets, tool_state};
 
 /// How often the rates are written down. A crash forgets at most this much of them.
 const SAVE_RATES_EVERY: Duration = Duration::from_secs(1);
@@ -123,6 +123,8 @@ impl Ringfence {
             }
             Request::AuditVerify => self.audit_verify(),
             Request::AuditRecent { limit } => self.audit_recent(limit),
+            Request::StateList => tool_state::list(self.store.database()),
+            Request::StateClear { source, user } => tool_state::clear(self.store.database(), source, user.as_deref()),
             Request::SecretList => secrets::answer(self.means.vault.clone(), request).await,
             Request::SecretSet { .. } | Request::SecretImport { .. } | Request::SecretRemove { .. } => {
                 let reply = secrets::answer(self.means.vault.clone(), request).await?;
@@ -183,7 +185,7 @@ impl Ringfence {
         let event = |e: &ringfence_store::audit::IndexedEvent| {
             json!({
                 "sequence": e.seq, "time": e.time, "event": e.event, "call": e.call,
-                "tool": e.tool, "outcome": e.outcome, "origin": e.origin,
+                "tool": e.tool, "outcome": e.outcome, "origin": e.origin, "parent": e.parent,
             })
         };
         Ok(Reply::Audit(events.iter().map(event).collect()))

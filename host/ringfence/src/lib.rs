@@ -26,13 +26,15 @@ mod packages;
 mod request;
 mod secrets;
 mod socket;
+mod tool_state;
 
 pub use builder::{BuildError, Builder};
 pub use config::{Config, Home};
 pub use host::Ringfence;
 pub use request::{
     Asked, ErrorKind, Event, Explanation, GrantChange, GrantEntry, InstallReport, InstallRequest, KeyEntry,
-    PackageEntry, Reply, Request, RequestError, SecretEntry, SecretReport, SecretValue, ToolEntry, VerifyReport,
+    PackageEntry, Reply, Request, RequestError, SecretEntry, SecretReport, SecretValue, StateEntry, ToolEntry,
+    VerifyReport,
 };
 pub use ringfence_core as core;
 pub use ringfence_core::call::Progress;

@@ -5,21 +5,23 @@ use std::sync::Arc;
 use ringfence_core::Secret;
 use ringfence_core::grant::RuleSet;
 use ringfence_core::name::SourceName;
+use ringfence_core::tool_state::{StateQuota, ToolState};
 use ringfence_egress::{Access, BoundCredential, Egress, LackingCredential, MIN_CREDENTIAL, Request, ScannerError};
-use ringfence_package::Effective;
 use ringfence_package::grant::Capabilities;
-use ringfence_source_wasm::{Network, Reach, Workspace};
+use ringfence_package::{Effective, PackageInfo};
+use ringfence_source_wasm::{Network, Reach, StatePlace, Workspace};
 use ringfence_vault::{SecretName, Vault, VaultError};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::grants::{GrantFile, GrantFileError, Grants};
 
-/// The door to the network, the vault, the workspace, and the grants.
+/// The door to the network, the vault, the workspace, what tools keep, and the grants.
 pub(crate) struct Means {
     pub(crate) door: Arc<Egress>,
     pub(crate) vault: Arc<Vault>,
     pub(crate) workspace: Option<Workspace>,
+    pub(crate) state: Arc<dyn ToolState>,
     pub(crate) grants: Grants,
 }
 
@@ -53,12 +55,14 @@ pub struct Explanation {
 }
 
 impl Means {
-    /// What the tools of `source`, whose package asks for `requested`, reach.
-    pub(crate) fn reach(&self, source: &SourceName, requested: &Capabilities) -> Result<Reach, MeansError> {
-        let grant = self.grants.load(source)?.effective(requested.clone())?;
+    /// What the tools of `source`, whose package is `package`, reach.
+    pub(crate) fn reach(&self, source: &SourceName, package: &PackageInfo) -> Result<Reach, MeansError> {
+        let grant = self.grants.load(source)?.effective(package.capabilities.clone())?;
         let network = self.access(&grant)?.map(|access| Network { door: self.door.clone(), access: Arc::new(access) });
         let vault = Some(self.vault.clone());
-        Ok(Reach { grant: Arc::new(grant), network, vault, workspace: self.workspace.clone() })
+        let state =
+            Some(StatePlace { store: self.state.clone(), source: source.clone(), package: package.name.clone() });
+        Ok(Reach { grant: Arc::new(grant), network, vault, workspace: self.workspace.clone(), state })
     }
 
     fn access(&self, grant: &Effective) -> Result<Option<Access>, MeansError> {
@@ -190,6 +194,15 @@ pub(crate) fn asked(grant: &Effective) -> Vec<Asked> {
     }
     for name in &requested.env {
         add(format!("the environment value `{name}`"), granted.env.contains_key(name));
+    }
+    for (alias, wanted) in &requested.tools {
+        let tool = granted.tools.get(alias).map_or_else(|| "a tool".into(), |tool| format!("`{tool}`"));
+        add(format!("calling {tool} as `{alias}` {wanted}").trim_end().to_owned(), granted.tools.contains_key(alias));
+    }
+    if let Some(asked) = requested.state {
+        let StateQuota { bytes, keys } = asked;
+        let given = granted.state.is_some_and(|given| given.least(asked) == asked);
+        add(format!("keeping {bytes} bytes and {keys} keys for each user"), given);
     }
     list
 }

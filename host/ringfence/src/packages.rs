@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
-use ringfence_core::error::{Failure, FailureKind, ToolError};
+use ringfence_core::error::{CallError, Failure, FailureKind, ToolError};
 use ringfence_core::limit::{LimitSet, Limits};
 use ringfence_core::name::SourceName;
 use ringfence_core::registry::Registry;
@@ -225,7 +225,7 @@ impl Packages {
     }
 
     fn source(&self, installed: &Installed) -> Result<WasmSource, MeansError> {
-        let reach = self.means.reach(installed.source(), &installed.manifest().package.capabilities)?;
+        let reach = self.means.reach(installed.source(), &installed.manifest().package)?;
         let code = InstalledCode { installer: self.installer.clone(), installed: installed.clone() };
         let component = Arc::new(GuestComponent::new(self.engine.clone(), Box::new(code), reach));
         let manifest = installed.manifest();
@@ -242,11 +242,23 @@ impl Packages {
 
     fn grant(&self, source: &str, change: &GrantChange) -> Result<GrantEntry, RequestError> {
         let installed = self.installed(source)?;
+        change.tools.iter().try_for_each(|(_, tool)| self.known(tool))?;
         let requested = &installed.manifest().package.capabilities;
         let extended = self.means.grants.extend(installed.source(), requested, change);
         drop(extended.map_err(|error| RequestError::new(ErrorKind::Refused, "grant", &error))?);
         self.start(&installed);
         self.grant_entry(&installed)
+    }
+
+    /// Checks that there is a tool of this wire name: a slip would only show when the tool is called.
+    fn known(&self, tool: &str) -> Result<(), RequestError> {
+        if self.registry.get(tool).is_some() {
+            return Ok(());
+        }
+        let tools = self.registry.all();
+        let nearest = ringfence_core::name::nearest(tool, tools.iter().map(|tool| tool.wire_name()), 1);
+        let error = CallError::NotFound { name: tool.to_owned(), nearest };
+        Err(RequestError { kind: ErrorKind::NotFound, code: "grant.tool".into(), message: error.for_operator() })
     }
 
     fn revoke_grant(&self, source: &str) -> Result<(), RequestError> {

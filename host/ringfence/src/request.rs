@@ -113,6 +113,15 @@ pub enum Request {
         /// Its name.
         name: String,
     },
+    /// How much does each package keep for each user?
+    StateList,
+    /// Forget what the tools of a source kept.
+    StateClear {
+        /// The source.
+        source: String,
+        /// For this user only.
+        user: Option<String>,
+    },
     /// Is the audit log whole?
     AuditVerify,
     /// The last events of the audit log.
@@ -198,6 +207,13 @@ pub enum Reply {
     Explained(Explanation),
     /// The secrets, without values.
     Secrets(SecretReport),
+    /// What tools keep, by source, package and user.
+    State(Vec<StateEntry>),
+    /// What tools kept is forgotten.
+    StateCleared {
+        /// How many keys.
+        keys: usize,
+    },
     /// The audit log is whole.
     AuditWhole {
         /// How many events it holds.
@@ -307,6 +323,21 @@ pub struct SecretEntry {
     pub created: u64,
     /// When it last got a new value.
     pub rotated: Option<u64>,
+}
+
+/// What a package keeps for one user, as listings show it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct StateEntry {
+    /// The source.
+    pub source: String,
+    /// What its package calls itself.
+    pub package: String,
+    /// The user; `None` where the door knew nobody.
+    pub user: Option<String>,
+    /// How many keys.
+    pub keys: u64,
+    /// Bytes of all keys and values.
+    pub bytes: u64,
 }
 
 /// A trusted key, as listings show it.

@@ -79,13 +79,16 @@ impl Database {
         })
     }
 
-    /// Forgets the package installed as `source`, but not its pin. Says whether there was one.
+    /// Forgets the package installed as `source` and what its tools kept, but not its pin. Says whether there was one.
     ///
     /// # Errors
     /// When it cannot be written; then nothing has changed.
     pub fn remove_installed(&self, source: &SourceName) -> Result<bool, StoreError> {
-        self.write(|transaction| transaction.execute("DELETE FROM installed WHERE source = ?1", [source.as_str()]))
-            .map(|removed| removed > 0)
+        let removed = self.write(|transaction| {
+            transaction.execute("DELETE FROM tool_state WHERE source = ?1", [source.as_str()])?;
+            transaction.execute("DELETE FROM installed WHERE source = ?1", [source.as_str()])
+        });
+        removed.map(|removed| removed > 0)
     }
 }
 

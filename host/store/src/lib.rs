@@ -18,6 +18,7 @@ mod installed;
 mod pins;
 mod rate;
 mod time;
+mod tool_state;
 mod trusted_keys;
 
 pub use atomic_file::write_atomically;
@@ -30,15 +31,19 @@ pub use host_key::HostKey;
 pub use installed::{InstalledRow, Signed};
 pub use pins::Pin;
 pub use time::unix_milliseconds;
+pub use tool_state::StateRow;
 pub use trusted_keys::{Revocation, TrustedKeyRow};
 
 use std::path::Path;
+use std::sync::Arc;
+
+use ringfence_core::tool_state::ToolState;
 
 /// The state of one host, opened. Whoever holds it is the folder's only owner.
 pub struct Store {
     folder: StateFolder,
     key: HostKey,
-    database: Database,
+    database: Arc<Database>,
 }
 
 impl Store {
@@ -49,7 +54,7 @@ impl Store {
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let folder = StateFolder::open(path)?;
         let key = HostKey::load_or_create(&folder.host_key())?;
-        let database = Database::open(&folder.database())?;
+        let database = Arc::new(Database::open(&folder.database())?);
         Ok(Self { folder, key, database })
     }
 
@@ -66,5 +71,10 @@ impl Store {
     /// The rows.
     pub fn database(&self) -> &Database {
         &self.database
+    }
+
+    /// What tools keep. It lasts longer than the ownership of the folder where somebody holds it longer.
+    pub fn tool_state(&self) -> Arc<dyn ToolState> {
+        self.database.clone()
     }
 }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ringfence_core::grant::HttpRule;
+use ringfence_core::tool_state::StateQuota;
 use ringfence_egress::Placement;
 use serde::{Deserialize, Serialize};
 
@@ -28,6 +29,13 @@ pub struct Capabilities {
     /// The names of values that its tools read from their environment.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     pub env: BTreeSet<String>,
+    /// The other tools that its tools call, under names of the package's own; with each, for the operator, what it has to
+    /// be.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tools: BTreeMap<String, String>,
+    /// How much its tools keep between calls, for each user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<StateQuota>,
 }
 
 /// A credential as a manifest asks for it. The host places it; the tools never see it.
@@ -72,6 +80,12 @@ pub struct Granted {
     /// The values of the environment.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
+    /// The tools behind the names by which the package calls them, each by its wire name.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub tools: BTreeMap<String, String>,
+    /// How much may be kept between calls, for each user.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<StateQuota>,
 }
 
 /// What the operator puts behind a credential that a package asks for.
@@ -128,12 +142,13 @@ impl Capabilities {
     }
 
     /// The grant that gives all that is asked for, as far as it can be given without a choice of the operator's: a
-    /// credential needs a secret, and an environment a value.
+    /// credential needs a secret, an environment a value, and a call of another tool that tool.
     pub fn in_full(&self) -> Granted {
         Granted {
             http: self.http.clone(),
             secrets: self.secrets.clone(),
             workspace: self.workspace.clone(),
+            state: self.state,
             ..Granted::default()
         }
     }

@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use jiff::Timestamp;
+use ringfence_core::tool_state::StateQuota;
 use ringfence_egress::AddressGrants;
 use thiserror::Error;
 
@@ -108,6 +109,28 @@ impl Effective {
         used(&self.requested.workspace) && used(&self.granted.workspace)
     }
 
+    /// The wire name of the tool that a tool may call as `alias`.
+    pub fn tool(&self, alias: &str) -> Option<&str> {
+        let asked = !self.has_ended() && self.requested.tools.contains_key(alias);
+        self.granted.tools.get(alias).filter(|_| asked).map(String::as_str)
+    }
+
+    /// Whether any other tool may be called.
+    pub fn calls_tools(&self) -> bool {
+        self.requested.tools.keys().any(|alias| self.granted.tools.contains_key(alias))
+    }
+
+    /// How much may be kept between calls, for each user.
+    pub fn state(&self) -> Option<StateQuota> {
+        let quota = self.requested.state?.least(self.granted.state?);
+        (!self.has_ended()).then_some(quota)
+    }
+
+    /// Whether anything may be kept between calls.
+    pub fn keeps_state(&self) -> bool {
+        self.requested.state.is_some() && self.granted.state.is_some()
+    }
+
     /// The environment.
     pub fn env(&self) -> impl Iterator<Item = (&str, &str)> {
         let given = |name: &str| !self.has_ended() && self.requested.env.contains(name);
@@ -159,15 +182,41 @@ mod tests {
     }
 
     #[test]
+    fn a_tool_is_called_by_a_name_that_both_know() {
+        let ask = "[tools]\nsum = \"adds numbers\"\nlookup = \"\"\n";
+        let some = effective(ask, "[tools]\nsum = \"calc__evaluate\"\nother = \"echo\"\n");
+        assert_eq!(some.tool("sum"), Some("calc__evaluate"));
+        assert!(some.calls_tools() && some.tool("lookup").is_none() && some.tool("other").is_none());
+        for none in [effective(ask, ""), effective("", ask), effective(ask, "[tools]\nother = \"echo\"\n")] {
+            assert!(!none.calls_tools() && none.tool("sum").is_none());
+        }
+    }
+
+    #[test]
+    fn as_much_is_kept_as_both_say() {
+        let quota = |bytes, keys| format!("[state]\nbytes = {bytes}\nkeys = {keys}\n");
+        let both = effective(&quota(100, 5), &quota(50, 10));
+        assert_eq!(both.state(), Some(StateQuota { bytes: 50, keys: 5 }));
+        for none in [effective(&quota(1, 1), ""), effective("", &quota(1, 1))] {
+            assert!(!none.keeps_state() && none.state().is_none());
+        }
+    }
+
+    #[test]
     fn a_grant_that_has_ended_gives_nothing() {
-        let ask = "env = [\"A\"]\n[secrets]\ntest = [\"a\"]\n[workspace]\nread = [\"**\"]\n";
+        let more = "[tools]\nx = \"echo\"\n[state]\nbytes = 1\nkeys = 1\n";
+        let ask = format!("env = [\"A\"]\n[secrets]\ntest = [\"a\"]\n[workspace]\nread = [\"**\"]\n{more}");
+        let ask = ask.as_str();
         let grant = |end: &str| {
-            format!("expires = \"{end}\"\n[env]\nA = \"1\"\n[secrets]\ntest = [\"a\"]\n[workspace]\nread = [\"**\"]\n")
+            let env = format!("expires = \"{end}\"\n[env]\nA = \"1\"\n");
+            format!("{env}[secrets]\ntest = [\"a\"]\n[workspace]\nread = [\"**\"]\n{more}")
         };
         let ended = effective(ask, &grant("2020-01-01T00:00:00Z"));
         assert!(ended.has_ended() && !ended.may_test("a") && !ended.may_read(&["x"]) && ended.env().count() == 0);
+        assert!(ended.tool("x").is_none() && ended.state().is_none());
         let running = effective(ask, &grant("2999-01-01T00:00:00Z"));
         assert!(running.may_test("a") && running.may_read(&["x"]) && running.env().count() == 1);
+        assert!(running.tool("x").is_some() && running.state().is_some());
     }
 
     #[test]

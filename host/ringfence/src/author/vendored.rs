@@ -31,11 +31,13 @@ const FILES: &[(&str, &str)] = files![
     "guest-sdk/src/progress.rs",
     "guest-sdk/src/schema.rs",
     "guest-sdk/src/secrets.rs",
+    "guest-sdk/src/state.rs",
     "guest-sdk/src/stdio.rs",
     "guest-sdk/src/testing.rs",
     "guest-sdk/src/testing/world.rs",
     "guest-sdk/src/tests.rs",
     "guest-sdk/src/tool.rs",
+    "guest-sdk/src/tools.rs",
     "guest-sdk/src/workspace.rs",
     "wit/tool.wit",
 ];

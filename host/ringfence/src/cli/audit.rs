@@ -38,7 +38,15 @@ impl Audit {
 fn text(events: &[Value]) -> String {
     let rows = events.iter().map(|event| {
         let field = |name: &str| event[name].as_str().unwrap_or_default().to_owned();
-        [event["sequence"].to_string(), field("event"), field("call"), field("tool"), field("outcome"), field("origin")]
+        [
+            event["sequence"].to_string(),
+            field("event"),
+            field("call"),
+            field("tool"),
+            field("outcome"),
+            field("origin"),
+            field("parent"),
+        ]
     });
-    show::table(["#", "EVENT", "CALL", "TOOL", "OUTCOME", "ORIGIN"], rows)
+    show::table(["#", "EVENT", "CALL", "TOOL", "OUTCOME", "ORIGIN", "CALLED BY"], rows)
 }

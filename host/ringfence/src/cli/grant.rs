@@ -1,6 +1,7 @@
 //! `ringfence grant`: grants an installed package what it asks for.
 
 use clap::Args;
+use ringfence_core::tool_state::StateQuota;
 
 use super::exit::UsageError;
 use super::grants;
@@ -14,7 +15,7 @@ use crate::request::{GrantChange, Reply, Request};
 pub(super) struct Grant {
     /// The package, as `ringfence list` shows it.
     source: String,
-    /// All that it asks for, but credentials and environment values, which need a choice of yours.
+    /// All that it asks for, but credentials, environment values and other tools, which need a choice of yours.
     #[arg(long)]
     all: bool,
     /// Requests, such as \"GET https://api.example.org/v1/**\"; may be repeated.
@@ -41,6 +42,15 @@ pub(super) struct Grant {
     /// A value of its environment; not for secrets, which belong into `ringfence secret`; may be repeated.
     #[arg(long, value_name = "NAME=VALUE")]
     env: Vec<String>,
+    /// The tool behind a name by which it calls another one, as `ringfence tools` shows it; may be repeated.
+    #[arg(long = "tool", value_name = "NAME=TOOL")]
+    tools: Vec<String>,
+    /// Bytes that it may keep between calls, for each user.
+    #[arg(long, value_name = "BYTES", requires = "state_keys")]
+    state_bytes: Option<u64>,
+    /// Keys that it may keep between calls, for each user.
+    #[arg(long, value_name = "KEYS", requires = "state_bytes")]
+    state_keys: Option<u64>,
     /// When all of the grant ends, in RFC 3339, such as 2027-01-31T12:00:00Z.
     #[arg(long, value_name = "TIME")]
     expires: Option<String>,
@@ -58,6 +68,8 @@ impl Grant {
             read: self.read,
             write: self.write,
             env: pairs(self.env)?,
+            tools: pairs(self.tools)?,
+            state: self.state_bytes.zip(self.state_keys).map(|(bytes, keys)| StateQuota { bytes, keys }),
             expires: self.expires,
         };
         if change == GrantChange::default() {

@@ -22,6 +22,7 @@ mod serve;
 mod session;
 mod show;
 mod sign;
+mod state;
 mod test;
 mod tools;
 mod trust;
@@ -79,6 +80,8 @@ enum Command {
     Explain(explain::Explain),
     /// Store and list secrets, which tools use and never see.
     Secret(secret::SecretArgs),
+    /// Show and clear what tools keep between calls.
+    State(state::State),
     /// Read or verify the record of all calls.
     Audit(audit::Audit),
     /// Print every key of the configuration with its default, check yours, or say where it lives.
@@ -133,6 +136,7 @@ async fn dispatch(command: Command, session: &Session) -> anyhow::Result<()> {
         Command::Grants(command) => command.run(session).await,
         Command::Explain(command) => command.run(session).await,
         Command::Secret(command) => command.run(session).await,
+        Command::State(command) => command.run(session).await,
         Command::Audit(command) => command.run(session).await,
         Command::Config(command) => command.run(session).await,
         Command::New(command) => command.run(session),

@@ -11,6 +11,8 @@ wasmtime::component::bindgen!({
         "ringfence:tool/http": async | trappable,
         "ringfence:tool/secrets": async | trappable,
         "ringfence:tool/workspace": async | trappable,
+        "ringfence:tool/tools": async | trappable,
+        "ringfence:tool/state": async | trappable,
         default: trappable,
     },
     exports: { default: async },

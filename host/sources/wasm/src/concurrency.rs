@@ -2,6 +2,10 @@
 //!
 //! A caller cannot take a tool from others, and a tool cannot take the pool from others: neighbours of a guest that
 //! waits for an hour still find a place.
+//!
+//! Calls that tools make have places of their own at each depth. A call waits for one of its depth, and holds those of
+//! lesser depth that the calls above it have; at the greatest depth nobody waits for a deeper one. So however few places
+//! there are, a tool that waits for another one never stands in its way.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,6 +13,7 @@ use std::time::Duration;
 
 use ringfence_core::caller::CallerKey;
 use ringfence_core::error::ToolError;
+use ringfence_core::gates::depth::MAX_DEPTH;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -18,9 +23,9 @@ use crate::spare::{SPARES, Spare};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConcurrencySettings {
-    /// Calls of one tool by one caller that run at once.
+    /// Calls of one tool by one caller that run at once, at each depth.
     pub per_caller_and_tool: u32,
-    /// Calls of one tool that run at once; `None`: half of all instances.
+    /// Calls of one tool that run at once, at each depth; `None`: half of all instances.
     pub per_tool: Option<u32>,
     /// How long a call waits for a place, in milliseconds.
     pub wait_ms: u64,
@@ -32,17 +37,48 @@ impl Default for ConcurrencySettings {
     }
 }
 
+/// The depths at which a call can stand.
+const DEPTHS: usize = MAX_DEPTH as usize + 1;
+
+/// Live instances of calls that tools make, all tools together, at each depth. The pool has room for them beside the others.
+const NESTED: u32 = 64;
+
+/// Live instances beside those of calls at the top, of which there can be `instances`.
+pub(crate) fn nested(instances: u32) -> u32 {
+    MAX_DEPTH * per_depth(instances)
+}
+
+fn per_depth(instances: u32) -> u32 {
+    instances.min(NESTED)
+}
+
+fn semaphore(places: u32) -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(places as usize))
+}
+
 /// The places of all tools together.
 pub struct Concurrency {
     settings: ConcurrencySettings,
-    per_tool: usize,
-    all: Arc<Semaphore>,
+    depths: [Depth; DEPTHS],
     spares: Arc<Semaphore>,
+}
+
+/// The places at one depth.
+struct Depth {
+    /// Of all tools together.
+    all: Arc<Semaphore>,
+    /// Of any one tool.
+    per_tool: u32,
 }
 
 /// The places of one tool.
 pub(crate) struct ToolPlaces {
     wait: Duration,
+    depths: [Places; DEPTHS],
+}
+
+/// The places of one tool at one depth.
+struct Places {
     all: Arc<Semaphore>,
     tool: Arc<Semaphore>,
     callers: Callers,
@@ -56,11 +92,16 @@ pub(crate) struct Place {
 }
 
 impl Concurrency {
-    /// Places for `instances` live instances in all.
+    /// Places for `instances` live instances in all, and some more for calls that tools make.
     pub fn new(settings: ConcurrencySettings, instances: u32) -> Self {
-        let per_tool = settings.per_tool.unwrap_or_else(|| (instances / 2).max(1)) as usize;
-        let [all, spares] = [instances, SPARES].map(|places| Arc::new(Semaphore::new(places as usize)));
-        Self { settings, per_tool, all, spares }
+        let half = |places: u32| (places / 2).max(1);
+        let per_tool = settings.per_tool.unwrap_or_else(|| half(instances));
+        let nested = per_depth(instances);
+        let depths = std::array::from_fn(|depth| match depth {
+            0 => Depth { all: semaphore(instances), per_tool },
+            _ => Depth { all: semaphore(nested), per_tool: per_tool.min(half(nested)) },
+        });
+        Self { settings, depths, spares: semaphore(SPARES) }
     }
 
     /// The spare instance of one more tool.
@@ -72,23 +113,26 @@ impl Concurrency {
     pub(crate) fn tool(&self) -> ToolPlaces {
         ToolPlaces {
             wait: Duration::from_millis(self.settings.wait_ms),
-            all: self.all.clone(),
-            tool: Arc::new(Semaphore::new(self.per_tool)),
-            callers: Callers { size: self.settings.per_caller_and_tool as usize, in_use: Arc::default() },
+            depths: self.depths.each_ref().map(|depth| Places {
+                all: depth.all.clone(),
+                tool: semaphore(depth.per_tool),
+                callers: Callers { size: self.settings.per_caller_and_tool as usize, in_use: Arc::default() },
+            }),
         }
     }
 }
 
 impl ToolPlaces {
-    /// A place for a call by `caller`.
+    /// A place for a call by `caller` at `depth`, which the gate keeps to at most [`MAX_DEPTH`].
     ///
     /// # Errors
     /// [`ToolError::Unavailable`] when there is none in time.
-    pub(crate) async fn place(&self, caller: CallerKey) -> Result<Place, ToolError> {
+    pub(crate) async fn place(&self, caller: CallerKey, depth: u32) -> Result<Place, ToolError> {
+        let places = &self.depths[depth.min(MAX_DEPTH) as usize];
         let place = async {
-            let caller = self.callers.take(caller).await?;
-            let tool = self.tool.clone().acquire_owned().await.ok()?;
-            let all = self.all.clone().acquire_owned().await.ok()?;
+            let caller = places.callers.take(caller).await?;
+            let tool = places.tool.clone().acquire_owned().await.ok()?;
+            let all = places.all.clone().acquire_owned().await.ok()?;
             Some(Place { _all: all, _tool: tool, _caller: caller })
         };
         match tokio::time::timeout(self.wait, place).await {
@@ -156,13 +200,13 @@ mod tests {
         let settings = ConcurrencySettings { per_caller_and_tool: 1, per_tool: Some(2), wait_ms: 10 };
         let places = Concurrency::new(settings, 8);
         let (a, b) = (places.tool(), places.tool());
-        let first = a.place(user("one")).await.unwrap();
-        assert!(a.place(user("one")).await.is_err());
-        assert!(b.place(user("one")).await.is_ok());
-        assert!(a.place(user("two")).await.is_ok());
+        let first = a.place(user("one"), 0).await.unwrap();
+        assert!(a.place(user("one"), 0).await.is_err());
+        assert!(b.place(user("one"), 0).await.is_ok());
+        assert!(a.place(user("two"), 0).await.is_ok());
         drop(first);
-        assert!(a.place(user("one")).await.is_ok());
-        assert!(lock(&a.callers.in_use).is_empty());
+        assert!(a.place(user("one"), 0).await.is_ok());
+        assert!(lock(&a.depths[0].callers.in_use).is_empty());
     }
 
     #[tokio::test]
@@ -170,10 +214,32 @@ mod tests {
         let settings = ConcurrencySettings { per_caller_and_tool: 8, per_tool: None, wait_ms: 10 };
         let places = Concurrency::new(settings, 4);
         let (greedy, other) = (places.tool(), places.tool());
-        let held =
-            [greedy.place(CallerKey::default()).await.unwrap(), greedy.place(CallerKey::default()).await.unwrap()];
-        assert!(greedy.place(CallerKey::default()).await.is_err());
-        assert!(other.place(CallerKey::default()).await.is_ok());
+        let held = [
+            greedy.place(CallerKey::default(), 0).await.unwrap(),
+            greedy.place(CallerKey::default(), 0).await.unwrap(),
+        ];
+        assert!(greedy.place(CallerKey::default(), 0).await.is_err());
+        assert!(other.place(CallerKey::default(), 0).await.is_ok());
         drop(held);
+        // Nor the places of calls that tools make.
+        let _held = [
+            greedy.place(CallerKey::default(), 1).await.unwrap(),
+            greedy.place(CallerKey::default(), 1).await.unwrap(),
+        ];
+        assert!(greedy.place(CallerKey::default(), 1).await.is_err());
+        assert!(other.place(CallerKey::default(), 1).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn who_waits_for_another_tool_does_not_stand_in_its_way() {
+        let settings = ConcurrencySettings { per_caller_and_tool: 1, per_tool: Some(1), wait_ms: 10 };
+        let tool = Concurrency::new(settings, 1).tool();
+        let mut chain = Vec::new();
+        for depth in 0..=MAX_DEPTH {
+            chain.push(tool.place(user("one"), depth).await.unwrap());
+            assert!(tool.place(user("one"), depth).await.is_err(), "at each depth the settings hold");
+        }
+        drop(chain.pop());
+        assert!(tool.place(user("two"), MAX_DEPTH).await.is_ok());
     }
 }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use ringfence_core::access::ArgumentRule;
-use ringfence_core::error::{Failure, FailureKind, ToolError};
+use ringfence_core::error::{CallError, Failure, FailureKind, ToolError};
 use ringfence_core::limit::{LimitKind, Limits};
-use ringfence_core::output::{Body, Content, Media, RawOutput, Resource, Usage};
+use ringfence_core::output::{Body, Content, Media, RawOutput, Resource, ToolOutput, Usage};
 use ringfence_core::tool::{Approval, Domain, Effects, Example, RateLimit, ToolSpec};
 use serde_json::Value;
 
@@ -182,4 +182,62 @@ pub(crate) fn failure(failure: guest::Failure) -> ToolError {
         message: failure.message,
         retry_after: failure.retry_after_ms.map(Duration::from_millis),
     })
+}
+
+/// The output of another tool, for the guest that called it.
+pub(crate) fn clean_output(output: ToolOutput) -> guest::Output {
+    guest::Output {
+        content: output.content.into_iter().map(clean_content).collect(),
+        user_content: output.user_content.map(|contents| contents.into_iter().map(clean_content).collect()),
+        structured: output.structured.map(|value| value.to_string()),
+        raw: output.raw,
+        cost: output.cost.map(|cost| cost.to_string()),
+    }
+}
+
+fn clean_content(content: Content) -> guest::Content {
+    match content {
+        Content::Text { text } => guest::Content::Text(text),
+        Content::Json { value } => guest::Content::Json(value.to_string()),
+        Content::Image(media) => guest::Content::Image(clean_media(media)),
+        Content::Audio(media) => guest::Content::Audio(clean_media(media)),
+        Content::Resource(resource) => guest::Content::Resource(guest::Embedded {
+            uri: resource.uri,
+            media_type: resource.media_type,
+            body: match resource.body {
+                Body::Text(text) => guest::Body::Text(text),
+                Body::Blob(bytes) => guest::Body::Blob(bytes),
+            },
+        }),
+    }
+}
+
+fn clean_media(media: Media) -> guest::Media {
+    guest::Media { media_type: media.media_type, data: media.data }
+}
+
+/// Why the call of another tool has no output, for the guest that made it: in the words that the model would get.
+pub(crate) fn call_error(error: &CallError) -> guest::Failure {
+    guest::Failure {
+        kind: match error {
+            CallError::InvalidParams { .. } => guest::FailureKind::InvalidParams,
+            CallError::NotFound { .. } | CallError::NotOffered { .. } => guest::FailureKind::NotFound,
+            CallError::AuthRequired { .. } => guest::FailureKind::AuthRequired,
+            CallError::RateLimited { .. } | CallError::Unavailable { .. } | CallError::ApprovalTimeout { .. } => {
+                guest::FailureKind::Unavailable
+            }
+            CallError::Denied { .. }
+            | CallError::NeedsApproval { .. }
+            | CallError::LimitExceeded { .. }
+            | CallError::Trapped { .. }
+            | CallError::Cancelled { .. }
+            | CallError::Failed { .. } => guest::FailureKind::Failed,
+        },
+        code: match error {
+            CallError::Failed { code, .. } => code.clone(),
+            other => other.code().into_owned(),
+        },
+        message: error.for_model(),
+        retry_after_ms: error.retry_after().map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
+    }
 }

@@ -9,6 +9,7 @@ use thiserror::Error;
 use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::component::CodeError;
+use crate::concurrency::nested;
 use crate::spare::SPARES;
 
 /// How often a running guest lets others run, in units of fuel: some tens of microseconds. Shorter costs throughput,
@@ -169,7 +170,8 @@ fn config(settings: &EngineSettings) -> Config {
 
 fn pool(settings: &EngineSettings) -> PoolingAllocationConfig {
     let shape = settings.profile.shape();
-    let instances = settings.instances.unwrap_or(shape.instances).saturating_add(SPARES);
+    let top = settings.instances.unwrap_or(shape.instances);
+    let instances = top.saturating_add(nested(top)).saturating_add(SPARES);
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(instances)
         .total_core_instances(instances.saturating_mul(8))

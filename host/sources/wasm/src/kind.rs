@@ -1,12 +1,11 @@
 //! What a component speaks, and so how its tools are listed and called.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use ringfence_core::call::CheckedCall;
 use ringfence_core::error::ToolError;
 use ringfence_core::limit::{LimitKind, Limits};
 use ringfence_core::output::{RawOutput, Usage};
+use ringfence_core::permit::Permit;
 use wasmtime::component::{Instance, InstancePre};
 use wasmtime::{Result, Store};
 
@@ -68,21 +67,17 @@ impl Kind {
 }
 
 impl Guest {
-    /// Calls the tool `name`.
+    /// Calls the tool `name` for the call of `permit`.
     ///
     /// # Errors
     /// How the guest ended, when it did not end well.
-    pub(crate) async fn call(
-        &self,
-        store: &mut Store<GuestState>,
-        name: &str,
-        call: &CheckedCall,
-    ) -> Result<Answer<'_>> {
+    pub(crate) async fn call(&self, store: &mut Store<GuestState>, name: &str, permit: &Permit) -> Result<Answer<'_>> {
+        let call = permit.call();
         match self {
             Self::Contract(tool) => {
                 let parameters = call.arguments().text().to_owned();
                 let guest = tool.ringfence_tool_guest();
-                guest.call_call(store, name, &parameters, &info(call)).await.map(Answer::Contract)
+                guest.call_call(store, name, &parameters, &info(permit)).await.map(Answer::Contract)
             }
             Self::Plain(plain, instance) => {
                 plain.call(*instance, store, name, call.arguments().value()).await.map(Answer::Plain)
@@ -105,12 +100,11 @@ impl Answer<'_> {
     }
 }
 
-fn info(call: &CheckedCall) -> CallInfo {
-    let limits = call.tool().limits();
-    let deadline = Duration::from_millis(limits.get(LimitKind::Deadline));
+fn info(permit: &Permit) -> CallInfo {
+    let call = permit.call();
     CallInfo {
         id: call.id().as_str().to_owned(),
-        deadline_ms: u64::try_from(deadline.as_millis()).unwrap_or(u64::MAX),
-        max_result_bytes: limits.get(LimitKind::Result),
+        deadline_ms: u64::try_from(permit.time_left().as_millis()).unwrap_or(u64::MAX),
+        max_result_bytes: call.tool().limits().get(LimitKind::Result),
     }
 }

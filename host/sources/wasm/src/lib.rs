@@ -3,7 +3,7 @@
 //! A component is compiled once, when it is installed. Each call gets a fresh instance from the engine's pool and the
 //! instance ends with the call, so nothing survives it. What a guest can reach is what stands in [`bindings`] and
 //! [`wasi`]: a log, progress, a WASI in which nothing is behind the doors, and, as far as [`reach`] says that it was
-//! granted, the network, secrets and files.
+//! granted, the network, secrets, files, other tools and what is kept between calls.
 
 mod bindings;
 pub mod component;
@@ -23,6 +23,8 @@ mod source;
 mod spare;
 mod state;
 mod tool;
+mod tool_state;
+mod tools;
 mod wasi;
 mod workspace;
 
@@ -31,6 +33,6 @@ pub use concurrency::Concurrency;
 pub use engine::{Engine, EngineError, EngineSettings, Metering, Profile};
 pub use plain::FunctionError;
 pub use probe::{ProbeError, definitions};
-pub use reach::{Network, Reach};
+pub use reach::{Network, Reach, StatePlace};
 pub use source::WasmSource;
 pub use workspace::Workspace;

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use ringfence_core::name::SourceName;
+use ringfence_core::tool_state::ToolState;
 use ringfence_egress::{Access, Egress};
 use ringfence_package::Effective;
 use ringfence_vault::Vault;
@@ -19,6 +21,8 @@ pub struct Reach {
     pub vault: Option<Arc<Vault>>,
     /// The files; `None` where the operator named no folder.
     pub workspace: Option<Workspace>,
+    /// Where they keep something between calls; `None` for who is not installed.
+    pub state: Option<StatePlace>,
 }
 
 /// The door to the network, as one source may use it.
@@ -30,6 +34,17 @@ pub struct Network {
     pub access: Arc<Access>,
 }
 
+/// Where one source keeps something between calls.
+#[derive(Clone)]
+pub struct StatePlace {
+    /// The store.
+    pub store: Arc<dyn ToolState>,
+    /// The source.
+    pub source: SourceName,
+    /// What its package calls itself.
+    pub package: SourceName,
+}
+
 impl Reach {
     /// The first of `imports` of which nothing was granted: an interface is there only for who was granted something of it.
     pub(crate) fn lacks<'a>(&self, imports: impl Iterator<Item = &'a str>) -> Option<&'a str> {
@@ -37,6 +52,8 @@ impl Reach {
             ("ringfence:tool/http@", self.network.is_some()),
             ("ringfence:tool/secrets@", self.grant.uses_secrets() && self.vault.is_some()),
             ("ringfence:tool/workspace@", self.grant.uses_workspace() && self.workspace.is_some()),
+            ("ringfence:tool/tools@", self.grant.calls_tools()),
+            ("ringfence:tool/state@", self.grant.keeps_state() && self.state.is_some()),
         ];
         let lacking = |import: &&str| given.iter().any(|(name, given)| import.starts_with(name) && !given);
         imports.into_iter().find(lacking)

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use ringfence_core::call::{CheckedCall, Progress, ProgressSink};
+use ringfence_core::call::{Progress, ProgressSink};
 use ringfence_core::limit::{LimitExceeded, LimitKind, Limits};
+use ringfence_core::onward::Onward;
+use ringfence_core::permit::Permit;
 use ringfence_egress::Budget;
 use ringfence_package::Effective;
 use ringfence_vault::{SecretName, Vault};
@@ -11,7 +13,7 @@ use wasmtime::component::ResourceTable;
 use wasmtime::{ResourceLimiter, Result, bail};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
-use crate::bindings::ringfence::tool::{log, progress};
+use crate::bindings::ringfence::tool::{log, progress, types};
 use crate::guest_log::GuestLog;
 use crate::reach::{Network, Reach};
 use crate::wasi::{self, World};
@@ -27,6 +29,14 @@ pub(crate) struct GuestState {
     reach: Option<Arc<Reach>>,
     /// How much of the network it may use and has used.
     budget: Option<Budget>,
+    /// The way to other tools.
+    onward: Option<Onward>,
+    /// How many of them the guest has called.
+    tool_calls: u64,
+    /// For whom the call is made.
+    user: Option<String>,
+    /// How often the guest has read or written what it keeps.
+    state_calls: u64,
     /// Whether the guest has called the host.
     reached_out: bool,
     table: ResourceTable,
@@ -50,6 +60,10 @@ impl GuestState {
             tool: String::new(),
             reach: None,
             budget: None,
+            onward: None,
+            tool_calls: 0,
+            user: None,
+            state_calls: 0,
             reached_out: false,
             table,
             world: World::Frozen,
@@ -58,14 +72,22 @@ impl GuestState {
         }
     }
 
-    /// From now on the instance serves `call`.
-    pub(crate) fn begin(&mut self, call: &CheckedCall, reach: &Arc<Reach>) {
+    /// From now on the instance serves the call of `permit`.
+    pub(crate) fn begin(&mut self, permit: &Permit, reach: &Arc<Reach>) {
+        let call = permit.call();
         let (tool, id) = (call.tool().wire_name(), call.id().as_str());
         self.log = GuestLog::new(tool, id, &self.limits, call.context().scrubber());
         self.tool = tool.to_owned();
         self.reach = Some(reach.clone());
         self.progress = call.context().progress.clone();
+        self.onward = permit.onward();
+        self.user = call.context().caller.user.clone();
         self.world = World::Live;
+    }
+
+    /// The call is over: the instance lets go of all that it shares, before it is taken down beside other calls.
+    pub(crate) fn end(&mut self) {
+        (self.reach, self.progress, self.onward) = (None, None, None);
     }
 
     /// Whether the guest has called the host, for whatever.
@@ -103,6 +125,32 @@ impl GuestState {
         granted(&reach.grant, name.as_str()).then_some((vault, name))
     }
 
+    /// The way to other tools; `None` where there is no call.
+    pub(crate) fn onward(&self) -> Option<Onward> {
+        self.onward.clone()
+    }
+
+    /// For whom the call is made.
+    pub(crate) fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
+
+    /// Takes one of the calls of other tools.
+    ///
+    /// # Errors
+    /// When there is none left.
+    pub(crate) fn take_tool_call(&mut self) -> Result<()> {
+        take(&mut self.tool_calls, 1, LimitKind::ToolCalls, &self.limits)
+    }
+
+    /// Takes one of the uses of what is kept between calls.
+    ///
+    /// # Errors
+    /// When there is none left.
+    pub(crate) fn take_state_call(&mut self) -> Result<()> {
+        take(&mut self.state_calls, 1, LimitKind::StateCalls, &self.limits)
+    }
+
     /// What the host call that the guest has just made may see of the world.
     pub(crate) fn world(&mut self) -> World {
         self.reached_out = true;
@@ -115,19 +163,25 @@ impl GuestState {
     /// When there is not so much left, and always where the world stands still.
     pub(crate) fn take_randomness(&mut self, bytes: u64) -> Result<()> {
         match self.world() {
-            World::Live => {
-                self.random = self.random.saturating_add(bytes);
-                if self.random > self.limits.get(LimitKind::Random) {
-                    return Err(self.limits.exceeded(LimitKind::Random, Some(self.random)).into());
-                }
-                Ok(())
-            }
+            World::Live => take(&mut self.random, bytes, LimitKind::Random, &self.limits),
             World::Frozen => {
                 bail!("`definitions` may not use randomness: what a component says of itself depends on nothing")
             }
         }
     }
 }
+
+/// Takes `more` of `kind`, of which `used` was used.
+fn take(used: &mut u64, more: u64, kind: LimitKind, limits: &Limits) -> Result<()> {
+    *used = used.saturating_add(more);
+    if *used > limits.get(kind) {
+        return Err(limits.exceeded(kind, Some(*used)).into());
+    }
+    Ok(())
+}
+
+/// There is nothing to do: the interface has types only.
+impl types::Host for GuestState {}
 
 impl log::Host for GuestState {
     fn log(&mut self, level: log::Level, message: String) -> Result<()> {

@@ -30,8 +30,8 @@ impl Tool for WasmTool {
 
     async fn execute(&self, permit: Permit) -> Result<RawOutput, ToolError> {
         let call = permit.call();
-        let caller = call.context().caller.key();
-        let place = self.places.place(caller).await?;
+        let (caller, depth) = (call.context().caller.key(), call.context().depth);
+        let place = self.places.place(caller, depth).await?;
         let loaded = self.component.loaded().await;
         let loaded = loaded.map_err(|error| ToolError::Unavailable { reason: error.to_string(), retry_after: None })?;
 
@@ -46,15 +46,16 @@ impl Tool for WasmTool {
         };
         let ended =
             |error, store: &Store<GuestState>| fault::classify(error, store.data(), engine.settings().stack_bytes);
-        store.data_mut().begin(call, self.component.reach());
+        store.data_mut().begin(&permit, self.component.reach());
         let guest = match ready {
             Some(guest) => guest,
             None => loaded.kind.instantiate(&mut store).await.map_err(|error| ended(error, &store))?,
         };
-        let answer = guest.call(&mut store, &self.spec.name, call).await.map_err(|error| ended(error, &store))?;
+        let answer = guest.call(&mut store, &self.spec.name, &permit).await.map_err(|error| ended(error, &store))?;
         let fuel = instance::fuel_used(&store, limits);
         let peak_memory = Some(store.data().growth.peak_memory());
         let result = answer.output(Usage { fuel, peak_memory }, limits);
+        store.data_mut().end();
         self.spare.leave(Used { _store: store, _place: place, _room: room }, engine, loaded, limits);
         result
     }

@@ -181,7 +181,7 @@ fn an_event_that_is_too_long_is_refused_and_harms_nothing() {
     let dir = recorded(1);
     let log = open(dir.path()).unwrap();
     let (call, caller, tool) = (CallId::next(), Caller::default(), "x".repeat(line::MAX_LINE));
-    let event = AuditEvent::Opened { call: &call, caller: &caller, tool: &tool, arguments: "" };
+    let event = AuditEvent::Opened { call: &call, parent: None, caller: &caller, tool: &tool, arguments: "" };
     assert!(log.append(&event).is_err());
     assert_eq!(append(&log, "ok"), 2);
     assert_eq!(log.verify().unwrap().events, 2);

@@ -19,7 +19,7 @@ use serde_json::Value;
 use crate::{Code, CodeError, Concurrency, Engine, EngineSettings, GuestComponent, ProbeError, Reach, WasmSource};
 
 pub(super) struct Host {
-    pipeline: ToolHost,
+    pipeline: Arc<ToolHost>,
     pub(super) specs: Vec<ToolSpec>,
 }
 
@@ -42,14 +42,14 @@ impl Host {
         let registry = Arc::new(Registry::new(Default::default()));
         registry.put(&source).unwrap();
         let rates = RateRules { general: Some(RateRule::Unlimited), ..RateRules::default() };
-        let pipeline = ToolHost {
+        let pipeline = Arc::new(ToolHost {
             policy: Policy::load(&PolicyRules::default(), &registry).unwrap(),
             registry,
             rate: RateGate::new(rates, RateClock::system(), 1),
             approval: ApprovalGate,
             scrubber: CurrentScrubber::new(Scrubber::new(Vec::new()).unwrap()),
             audit: Arc::new(Forgetful),
-        };
+        });
         Self { pipeline, specs }
     }
 

@@ -1,0 +1,62 @@
+//! `ringfence state`: shows and clears what tools keep between calls.
+
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use super::session::Session;
+use super::show;
+use crate::request::{Reply, Request, StateEntry};
+
+/// Show and clear what tools keep between calls.
+#[derive(Args)]
+pub(super) struct State {
+    #[command(subcommand)]
+    command: StateCommand,
+}
+
+#[derive(Subcommand)]
+enum StateCommand {
+    /// List how much each package keeps for each user. What it is stays the package's and the user's own.
+    List,
+    /// Forget what a package keeps. Removing the package does so as well.
+    Clear {
+        /// The source name that `ringfence list` shows.
+        source: String,
+        /// For this user only.
+        #[arg(long)]
+        user: Option<String>,
+    },
+}
+
+impl State {
+    pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
+        match self.command {
+            StateCommand::List => {
+                let Reply::State(entries) = session.ask(Request::StateList).await? else {
+                    anyhow::bail!("the host misunderstood")
+                };
+                session.answer(&entries, |entries| text(entries))
+            }
+            StateCommand::Clear { source, user } => {
+                let Reply::StateCleared { keys } = session.ask(Request::StateClear { source, user }).await? else {
+                    anyhow::bail!("the host misunderstood")
+                };
+                session.answer(&json!({"cleared": keys}), |_| match keys {
+                    1 => "Cleared one key.".into(),
+                    keys => format!("Cleared {keys} keys."),
+                })
+            }
+        }
+    }
+}
+
+fn text(entries: &[StateEntry]) -> String {
+    if entries.is_empty() {
+        return "No tool keeps anything.".into();
+    }
+    let rows = entries.iter().map(|entry| {
+        let user = entry.user.clone().unwrap_or_else(|| "(nobody named)".into());
+        [entry.source.clone(), entry.package.clone(), user, entry.keys.to_string(), show::bytes(entry.bytes)]
+    });
+    show::table(["SOURCE", "PACKAGE", "USER", "KEYS", "SIZE"], rows)
+}
