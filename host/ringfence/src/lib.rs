@@ -18,12 +18,15 @@ mod builder;
 pub mod cli;
 pub mod config;
 mod door;
+mod explanation;
 mod grants;
 mod host;
+mod known_secrets;
 mod mcp_server;
 mod means;
 mod packages;
 mod request;
+mod schema;
 mod secrets;
 mod socket;
 
