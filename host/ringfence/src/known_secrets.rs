@@ -70,3 +70,33 @@ impl Secrets {
         self.all.iter().filter(|(name, _)| !self.scanner.skipped().contains(name)).cloned()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use ringfence_vault::{Choice, FileKey};
+
+    use super::*;
+
+    #[test]
+    fn what_was_read_is_shared_until_the_vault_has_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let vault = Arc::new(Vault::open(&folder.path().join("vault")).unwrap());
+        vault.choose(Choice::File(FileKey::KeyFile)).unwrap();
+        let set = |name: &str, value: &str| {
+            vault.set(name.to_owned().try_into().unwrap(), Secret::new(value.to_owned())).unwrap();
+        };
+        set("first", "a long enough value");
+        let known = KnownSecrets::new(vault.clone());
+        let before = known.get().unwrap();
+        assert!(Arc::ptr_eq(&before, &known.get().unwrap()));
+        set("second", "another value");
+        set("short", "1234");
+        assert_eq!(known.get().unwrap().all.len(), 1);
+        known.forget();
+        let after = known.get().unwrap();
+        assert_eq!(after.all.len(), 3);
+        let findable: Vec<String> = after.findable().map(|(name, _)| name).collect();
+        assert_eq!(findable, ["first", "second"]);
+        assert_eq!(after.scanner.text("it is another value"), "it is [REDACTED:second]");
+    }
+}
