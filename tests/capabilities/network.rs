@@ -110,7 +110,7 @@ fn each_limit_of_the_network_ends_the_call() {
         assert_eq!(call(&home, "fetch", &params).code, 4, "{key} in the manifest");
         let of_rule = format!("{} = {value}\n", key.strip_prefix("http_").unwrap());
         for (of_manifest, of_grant) in [(of_rule.as_str(), ""), ("", of_rule.as_str())] {
-            let home = home("fetcher", &asks(&slow, of_manifest), "");
+            let home = super::home("fetcher", &asks(&slow, of_manifest), "");
             let rule = asks(&slow, of_grant).replace("capabilities.http", "http");
             home.file("home/grants/reach.toml", format!("addresses = [\"127.0.0.1/32\"]\n{rule}"));
             assert_eq!(

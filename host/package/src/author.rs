@@ -115,7 +115,10 @@ url = "https://api.example.org/**"
         let info = PackageInfo::parse(GOOD).unwrap();
         assert_eq!(info.version, Version::new(1, 2, 3));
         assert_eq!(info.limits.get(LimitKind::Fuel), Some(1000));
-        assert_eq!(PackageInfo::parse(&info.to_toml().unwrap()).unwrap(), info);
+        let with_values_after_tables = format!("{GOOD}[capabilities]\nenv = [\"LANG\"]\n");
+        for info in [info, PackageInfo::parse(&with_values_after_tables).unwrap()] {
+            assert_eq!(PackageInfo::parse(&info.to_toml().unwrap()).unwrap(), info);
+        }
     }
 
     #[test]
