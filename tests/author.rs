@@ -61,6 +61,21 @@ fn inspect_says_what_a_file_is_and_refuses_one_without_tools() {
 }
 
 #[test]
+fn inspect_prints_all_that_the_manifest_says() {
+    let home = Home::new();
+    let said = "name = \"weather\"\nversion = \"2.3.4\"\npublisher = \"acme\"\ndescription = \"Tells the weather.\"\n\
+                license = \"MIT\"\nhomepage = \"https://example.org/weather\"\n";
+    let file = home.file("weather.wasm", guests::package_saying("mirror", said));
+    let out = home.args(&["inspect", file.to_str().unwrap()]).ok();
+    for (i, line) in said.lines().enumerate() {
+        assert!(out.contains(&format!("\n{:>4}  {line}", i + 1)), "{line}: {out}");
+    }
+    home.args(&["install", file.to_str().unwrap(), "--allow-unsigned"]).ok();
+    let listed = home.run("list --json").json();
+    assert_eq!((&listed[0]["source"], &listed[0]["version"]), (&json!("weather"), &json!("2.3.4")));
+}
+
+#[test]
 fn the_demo_tells_the_whole_story() {
     let home = Home::new();
     let story = home.run("demo --keep kept").ok();

@@ -1,11 +1,12 @@
 //! Every limit, set by the operator and by the manifest's side: each has a test that fails when it is ignored.
 
-use ringfence::{Caller, Home, LimitKind, LimitSet, Ringfence};
+use ringfence::{Caller, LimitKind, LimitSet, Ringfence};
 use serde_json::json;
 
 use crate::capabilities;
-use crate::support::guests;
+use crate::support::binary::Home;
 use crate::support::host::with_guests;
+use crate::support::{guests, packages};
 
 /// Each limit with a guest that goes over it, and the code that then comes back. The numbers are ones that the guest
 /// exceeds although the default would let it pass, or the guest exceeds the default as well.
@@ -24,6 +25,10 @@ const EXCEEDED: &[(&str, &str, u64, &str)] = &[
     ("result_bytes", "mirror", 3, "limit.result"),
     ("param_bytes", "mirror", 1, "limit.params"),
 ];
+
+/// The limits that the guests above exceed as soon as they are asked for their tools.
+const AT_THE_PROBE: &[LimitKind] =
+    &[LimitKind::Fuel, LimitKind::Memory, LimitKind::Table, LimitKind::Instances, LimitKind::HostCall];
 
 #[test]
 fn every_limit_is_tried() {
@@ -58,23 +63,42 @@ async fn the_operator_can_set_every_limit_for_one_source() {
 async fn a_package_can_ask_for_less_of_everything() {
     for (key, guest, value, code) in EXCEEDED {
         let kind = LimitKind::all().find(|kind| kind.key() == *key).unwrap();
-        // The probe at registration runs under the same limits, which must not be what is tested here.
-        if matches!(
-            kind,
-            LimitKind::Fuel | LimitKind::Memory | LimitKind::Table | LimitKind::Instances | LimitKind::HostCall
-        ) {
-            continue;
-        }
         let folder = tempfile::tempdir().unwrap();
         let asked = LimitSet::default().with(kind, *value);
-        let host = Ringfence::builder(Home::at(folder.path()))
+        let opened = Ringfence::builder(ringfence::Home::at(folder.path()))
             .register_wasm("guest", &guests::component(guest), asked)
             .open()
-            .await
-            .unwrap();
+            .await;
+        // The probe at registration runs under the same limits, and goes over these already.
+        let host = match opened {
+            Ok(host) => host,
+            Err(error) => {
+                assert!(error.to_string().contains("over its limit") && AT_THE_PROBE.contains(&kind), "{key}: {error}");
+                continue;
+            }
+        };
         let error = host.call("guest__run", json!({}), Caller::default()).await.unwrap_err();
         assert_eq!(error.code(), *code, "{key}: {error}");
         assert!(error.to_string().contains("by its manifest"), "{error}");
+    }
+}
+
+#[test]
+fn the_grant_of_a_source_can_lower_every_limit() {
+    for (key, guest, value, code) in EXCEEDED {
+        let home = Home::new();
+        packages::install_unsigned(&home, guest);
+        let source = guest.replace('_', "-");
+        home.args(&["grant", &source, "--limit", &format!("{key}={value}")]).ok();
+        // Whoever takes all back gives nothing by that.
+        home.args(&["grant", &source, "--address", "127.0.0.1/32"]).ok();
+        home.args(&["revoke", &source]).ok();
+        let run = home.args(&["--json", "call", &format!("{source}__run"), "{}"]);
+        assert_eq!(run.code, 4, "{key}: {run:?}");
+        let error: serde_json::Value = serde_json::from_str(&run.out).unwrap();
+        assert_eq!(error["error"]["code"], *code);
+        let message = error["error"]["message"].as_str().unwrap();
+        assert!(message.contains("by its grant") && message.contains("[limits] in that file"), "{message}");
     }
 }
 
@@ -82,7 +106,7 @@ async fn a_package_can_ask_for_less_of_everything() {
 async fn what_cannot_be_enforced_for_a_native_tool_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let config = toml::from_str("[tools.echo.limits]\nfuel = 5\n").unwrap();
-    let opened = Ringfence::builder(Home::at(folder.path())).config(config).open().await;
+    let opened = Ringfence::builder(ringfence::Home::at(folder.path())).config(config).open().await;
     assert!(opened.err().unwrap().to_string().contains("`fuel` cannot be enforced"));
 }
 

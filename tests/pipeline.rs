@@ -198,6 +198,25 @@ async fn a_tool_can_ask_for_a_tighter_rate() {
 }
 
 #[tokio::test]
+async fn the_operator_can_set_every_rate_for_all_tools_a_source_and_one_tool() {
+    for section in ["rate", "tools.native.rate", "tools.counter.rate"] {
+        for (rate, second) in [("per_minute = 1", false), ("per_hour = 4", false), ("per_hour = 8", true)] {
+            let bench = bench(spec("counter"), &format!("[{section}]\n{rate}\n"), nothing).await;
+            bench.call("counter", json!({"n": 1})).await.unwrap();
+            assert_eq!(bench.call("counter", json!({"n": 1})).await.is_ok(), second, "[{section}] {rate}");
+        }
+        let config = match section {
+            "rate" => "[rate]\nunlimited = true\n".to_owned(),
+            _ => format!("[rate]\nper_minute = 1\n[{section}]\nunlimited = true\n"),
+        };
+        let unlimited = bench(spec("counter"), &config, nothing).await;
+        for _ in 0..40 {
+            unlimited.call("counter", json!({"n": 1})).await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_call_that_needs_approval_gets_a_ticket_and_does_not_run() {
     let bench = bench(ToolSpec { approval: Approval::Always, ..spec("counter") }, "", nothing).await;
     let error = bench.call("counter", json!({"n": 1})).await.unwrap_err();

@@ -51,12 +51,63 @@ fn the_environment_is_what_was_asked_for_and_given() {
 }
 
 #[test]
+fn the_description_of_a_credential_is_shown_to_who_grants_it() {
+    let asks = "[capabilities.credentials.token]\nplace = \"bearer\"\nrequests = []\n\
+                description = \"A key from example.org/keys.\"\n";
+    let home = home("surroundings", asks, "");
+    let out = home.run("grants").ok();
+    assert!(out.contains("credential `token` A key from example.org/keys."), "{out}");
+}
+
+#[test]
+fn a_rate_in_the_grant_narrows_that_of_the_configuration() {
+    for (option, period) in [("--per-minute 1", "minute"), ("--per-hour 4", "hour")] {
+        // The configuration says `unlimited`.
+        let home = home("surroundings", ASKS, "");
+        home.run(&format!("grant reach {option}")).ok();
+        call(&home, "environment", &json!({"name": "LANG"})).ok();
+        call(&home, "environment", &json!({"name": "LANG"})).fails(3, &[&format!("in a {period} ")]);
+    }
+    // And widens nothing.
+    let home = home("surroundings", ASKS, "[tools.reach.rate]\nper_minute = 1\n");
+    home.run("grant reach --per-minute 1000").ok();
+    call(&home, "environment", &json!({"name": "LANG"})).ok();
+    call(&home, "environment", &json!({"name": "LANG"})).fails(3, &["at most 1 in a minute"]);
+}
+
+#[test]
+fn limits_and_rate_of_a_grant_are_shown() {
+    let asks = "[limits]\nfuel = 400000000\n[[capabilities.http]]\nurl = \"https://a.example/\"\n";
+    let home = home("fetcher", asks, "");
+    home.run("grant reach --all --limit fuel=300000000 --per-hour 7").ok();
+    let out = home.run("grants").ok();
+    assert!(out.contains("`reach` gets at most fuel 300000000, 7 calls of each tool in any hour"), "{out}");
+    let out = home.args(&["explain", "reach", "GET https://a.example/"]).ok();
+    let grant = std::fs::read_to_string(home.path().join("home/grants/reach.toml")).unwrap();
+    let line = |key: &str| grant.lines().position(|line| line.starts_with(key)).unwrap() + 1;
+    for (key, said) in [("fuel", "at most fuel 300000000"), ("per_hour", "at most 7 calls of each tool in any hour")] {
+        assert!(out.contains(&format!("reach.toml:{}: {said}", line(key))), "{out}\n{grant}");
+    }
+    assert_eq!(home.run("tools reach__fetch --json").json()["limits"]["fuel"], 300_000_000);
+    // An update says what it does not get, and where that would be changed.
+    let file = home.file("newer.wasm", guests::package_of_version("fetcher", "reach", "1.1.0", asks));
+    let out = home.args(&["install", file.to_str().unwrap(), "--allow-unsigned"]).ok();
+    assert!(out.contains("gets 300000000; `fuel` under [limits] in its grant raises it"), "{out}");
+    // A change holds at once, and the file is the operator's own.
+    home.run("grant reach --limit fuel=200000000").ok();
+    assert_eq!(home.run("tools reach__fetch --json").json()["limits"]["fuel"], 200_000_000);
+    home.run("grant reach --limit feul=1").fails(3, &["reach.toml:", "did you mean `fuel`?"]);
+    home.run("grant reach --limit fuel=much").fails(2, &["is no number"]);
+}
+
+#[test]
 fn a_slip_in_the_file_stops_the_source_and_is_explained() {
     let home = home("surroundings", ASKS, "");
     home.file("home/grants/reach.toml", "[workspce]\nread = [\"docs/**\"]\n");
     let out = home.run("list").ok();
     assert!(out.contains("stopped") && out.contains("workspce"), "{out}");
-    home.run("grant reach --all").fails(3, &["reach.toml", "workspce"]);
+    let slip = "reach.toml:1:2: unknown field `workspce`: did you mean `workspace`?";
+    home.run("grant reach --all").fails(3, &[slip]);
     home.file("home/grants/reach.toml", "# mine\n[workspace]\nread = []\n");
     home.run("grant reach --all").ok();
     let text = std::fs::read_to_string(home.path().join("home/grants/reach.toml")).unwrap();

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::{call, home};
 use crate::support::binary::Home;
 use crate::support::server::Server;
+use crate::support::tls_server::TlsServer;
 
 /// The limits of the network, each with a value that one request of the tests below exceeds, and its code.
 pub const EXCEEDED: &[(&str, u64, &str)] = &[
@@ -60,6 +61,22 @@ fn a_request_goes_where_it_was_asked_for_and_granted_and_nowhere_else() {
 }
 
 #[test]
+fn either_side_can_name_fewer_urls_and_methods() {
+    let server = Server::echo();
+    let home = home("fetcher", &asks(&server, ""), "");
+    let rule = format!("GET {}", server.url("/api/only"));
+    home.args(&["grant", "reach", "--http", &rule, "--address", "127.0.0.1/32"]).ok();
+    fetch(&home, &server.url("/api/only"));
+    // The manifest does not ask for this one.
+    home.args(&["grant", "reach", "--http", &format!("DELETE {}", server.url("/api/only"))]).ok();
+    for (method, path) in [("GET", "/api/other"), ("POST", "/api/only"), ("DELETE", "/api/only")] {
+        let run = call(&home, "fetch", &json!({"method": method, "url": server.url(path)}));
+        run.fails(1, &["this tool may not reach"]);
+    }
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[test]
 fn each_limit_of_the_network_ends_the_call() {
     let slow = Server::new(|request| {
         if request.contains("/api/slow") {
@@ -85,12 +102,23 @@ fn each_limit_of_the_network_ends_the_call() {
             assert_eq!(error["error"]["code"], *code);
             assert!(error["error"]["message"].as_str().unwrap().contains(&format!("`{key}`")), "{error}");
         }
+        let home = granted(&slow, "", "");
+        home.args(&["grant", "reach", "--limit", &format!("{key}={value}")]).ok();
+        assert_eq!(call(&home, "fetch", &params).code, 4, "{key} in the grant");
         // The author's side, and the limits of a rule.
         let home = granted(&slow, &format!("[limits]\n{key} = {value}\n"), "");
         assert_eq!(call(&home, "fetch", &params).code, 4, "{key} in the manifest");
-        let of_rule = key.strip_prefix("http_").unwrap();
-        let home = granted(&slow, &format!("{of_rule} = {value}\n"), "");
-        assert_eq!(call(&home, "fetch", &params).code, 4, "{of_rule} of a rule");
+        let of_rule = format!("{} = {value}\n", key.strip_prefix("http_").unwrap());
+        for (of_manifest, of_grant) in [(of_rule.as_str(), ""), ("", of_rule.as_str())] {
+            let home = super::home("fetcher", &asks(&slow, of_manifest), "");
+            let rule = asks(&slow, of_grant).replace("capabilities.http", "http");
+            home.file("home/grants/reach.toml", format!("addresses = [\"127.0.0.1/32\"]\n{rule}"));
+            assert_eq!(
+                call(&home, "fetch", &params).code,
+                4,
+                "`{of_manifest}` of the manifest's rule, `{of_grant}` of the grant's"
+            );
+        }
         // Without any of them it goes through.
         assert_eq!(call(&granted(&slow, "", ""), "fetch", &params).code, 0, "{key}");
     }
@@ -136,6 +164,22 @@ fn credentials_are_placed_by_the_host_and_taken_out_of_what_comes_back() {
 }
 
 #[test]
+fn a_credential_goes_only_where_the_manifest_binds_it() {
+    let server = Server::echo();
+    let credential = format!(
+        "[capabilities.credentials.token]\nplace = \"bearer\"\nrequests = [{{ url = \"{}\" }}]\n",
+        server.url("/api/only")
+    );
+    let home = granted(&server, &credential, "");
+    home.fed(&["secret", "set", "service_key", "--place", "file"], SECRET).ok();
+    home.args(&["grant", "reach", "--credential", "token=service_key"]).ok();
+    for (path, carried) in [("/api/only", true), ("/api/other", false)] {
+        fetch(&home, &server.url(path));
+        assert_eq!(server.seen().pop().unwrap().contains("authorization: Bearer"), carried, "{path}");
+    }
+}
+
+#[test]
 fn a_credential_that_is_optional_is_missed_by_nobody() {
     let server = Server::echo();
     let credential = |optional: bool| {
@@ -161,14 +205,18 @@ fn the_operator_can_bind_a_credential_more_tightly_than_it_was_asked_for() {
     let home = granted(&server, &credential, "");
     home.fed(&["secret", "set", "service_key", "--place", "file"], SECRET).ok();
     let file = home.path().join("home/grants/reach.toml");
-    let narrow = format!(
-        "[credentials.token]\nsecret = \"service_key\"\nrequests = [{{ url = \"{}\" }}]\n",
-        server.url("/api/only")
-    );
-    std::fs::write(&file, format!("{}\n{narrow}", std::fs::read_to_string(&file).unwrap())).unwrap();
-    for (path, carried) in [("/api/only", true), ("/api/other", false)] {
+    let given = std::fs::read_to_string(&file).unwrap();
+    let only = server.url("/api/only");
+    for (requests, path, carried) in [
+        (format!("{{ url = \"{only}\" }}"), "/api/only", true),
+        (format!("{{ url = \"{only}\" }}"), "/api/other", false),
+        (format!("{{ url = \"{only}\", methods = [\"POST\"] }}"), "/api/only", false),
+    ] {
+        let narrow = format!("[credentials.token]\nsecret = \"service_key\"\nrequests = [{requests}]\n");
+        std::fs::write(&file, format!("{given}\n{narrow}")).unwrap();
         fetch(&home, &server.url(path));
-        assert_eq!(server.seen().pop().unwrap().contains("authorization: Bearer"), carried, "{path}");
+        let seen = server.seen().pop().unwrap();
+        assert_eq!(seen.contains("authorization: Bearer"), carried, "{requests} {path}");
     }
 }
 
@@ -180,6 +228,37 @@ fn an_authority_that_cannot_be_read_is_named() {
     let file = home.file("not.pem", "no certificate");
     home.file("home/config.toml", format!("[network]\nauthorities = \"{}\"\n", file.display()));
     home.run("tools").fails(1, &["[network]", "certificate"]);
+}
+
+/// The manifest and the grant of a tool that reaches one port of this machine over TLS.
+fn over_tls(port: u16, config: &str) -> (Home, String) {
+    let rule = format!("url = \"https://127.0.0.1:{port}/**\"\n");
+    let home = home("fetcher", &format!("[[capabilities.http]]\n{rule}"), config);
+    home.args(&["grant", "reach", "--all", "--address", "127.0.0.1/32"]).ok();
+    (home, format!("https://127.0.0.1:{port}/x"))
+}
+
+#[test]
+fn an_authority_of_the_operators_is_trusted() {
+    let server = TlsServer::new();
+    let (home, url) = over_tls(server.port, "");
+    let stranger = call(&home, "fetch", &json!({"method": "GET", "url": url}));
+    assert!(stranger.code != 0 && stranger.err.contains("could not be connected to"), "{stranger:?}");
+    let file = home.file("own.pem", &server.certificate);
+    let (home, url) = over_tls(server.port, &format!("[network]\nauthorities = \"{}\"\n", file.display()));
+    assert_eq!(fetch(&home, &url)["body"], "ok");
+}
+
+#[test]
+fn a_connection_takes_no_longer_than_it_may() {
+    // It takes connections and never says a word, so TLS begins and does not end.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let (home, url) = over_tls(port, "[network]\nconnect_ms = 100\n[limits]\nhttp_time_ms = 8000\n");
+    let run = call(&home, "fetch", &json!({"method": "GET", "url": url}));
+    assert!(run.code != 4 && run.err.contains("could not be connected to"), "{run:?}");
+    let (home, url) = over_tls(port, "[network]\nconnect_ms = 60000\n[limits]\nhttp_time_ms = 100\n");
+    call(&home, "fetch", &json!({"method": "GET", "url": url})).fails(4, &["`http_time_ms`"]);
 }
 
 #[test]
@@ -198,11 +277,19 @@ fn explain_says_which_line_decides_and_sends_nothing() {
     let server = Server::echo();
     let home = granted(&server, "", "");
     let out = home.args(&["explain", "reach__fetch", &format!("GET {}", server.url("/api/x"))]).ok();
-    assert!(out.contains("would be sent") && out.contains("grants/reach.toml:"), "{out}");
+    assert!(out.contains("would be sent"), "{out}");
+    // Each by the line where its rule begins.
+    let inspected = home.run("inspect reach.wasm").ok();
+    let line = inspected.lines().find(|line| line.contains("[[capabilities.http]]")).unwrap();
+    let number = line.split_whitespace().next().unwrap();
+    assert!(out.contains(&format!("ringfence.toml:{number} of `reach`: `GET,POST http")), "{out}\n{inspected}");
+    let grant = std::fs::read_to_string(home.path().join("home/grants/reach.toml")).unwrap();
+    let number = grant.lines().position(|line| line == "[[http]]").unwrap() + 1;
+    assert!(out.contains(&format!("grants/reach.toml:{number}: `GET,POST http")), "{out}\n{grant}");
     let run = home.args(&["explain", "reach", &format!("DELETE {}", server.url("/api/x"))]);
-    run.fails(3, &["would be refused", "the manifest of `reach` refuses it"]);
+    run.fails(3, &["would be refused", "the manifest of `reach` refuses it", "the nearest rule is ringfence.toml:"]);
     home.args(&["revoke", "reach"]).ok();
     let run = home.args(&["explain", "reach", &format!("GET {}", server.url("/api/x"))]);
-    run.fails(3, &["the grant of `reach` refuses it", "`ringfence grant reach --http"]);
+    run.fails(3, &["ringfence.toml:", "the grant of `reach` refuses it", "`ringfence grant reach --http"]);
     assert!(server.seen().is_empty());
 }

@@ -34,6 +34,12 @@ pub fn package_of_version(name: &str, source: &str, version: &str, more: &str) -
     pack(name, &format!("name = \"{source}\"\nversion = \"{version}\"\n{REST}{more}"))
 }
 
+/// The guest `name` as a package with just this manifest.
+#[allow(dead_code, reason = "the benchmarks do not use it")]
+pub fn package_saying(name: &str, manifest: &str) -> Vec<u8> {
+    pack(name, manifest)
+}
+
 /// What all test packages say of themselves.
 const REST: &str = "publisher = \"tests\"\ndescription = \"A guest.\"\nlicense = \"MIT\"\n";
 

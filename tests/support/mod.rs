@@ -5,6 +5,7 @@ pub mod guests;
 pub mod host;
 pub mod packages;
 pub mod server;
+pub mod tls_server;
 
 use std::path::{Path, PathBuf};
 

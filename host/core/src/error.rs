@@ -226,7 +226,10 @@ impl CallError {
             Self::Denied { rule, .. } => format!("{rule} decided, under [policy] in config.toml"),
             Self::NeedsApproval { .. } => "this host has nobody whom it could ask, so the call stays refused".into(),
             Self::RateLimited { tool, .. } => {
-                format!("`per_minute` and `per_hour` under [tools.\"{tool}\".rate] in config.toml")
+                format!(
+                    "`per_minute` and `per_hour` under [tools.\"{tool}\".rate] in config.toml, or under [rate] in the grant \
+                     of its source"
+                )
             }
             Self::LimitExceeded { tool, exceeded } => exceeded.remedy(tool),
             Self::Trapped { .. } => "report it to the tool's author".into(),

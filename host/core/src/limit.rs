@@ -1,16 +1,17 @@
 //! The limits of a call: what they are called, what they are unless somebody says otherwise, and who set them.
 //!
-//! The author may lower a limit in the manifest, the operator sets the ceiling; the smaller of both holds. Where the
-//! operator says nothing, the default below is the ceiling.
+//! The author may lower a limit in the manifest, the operator sets the ceiling in the configuration and may lower it for
+//! one source in its grant; the smallest holds. Where the configuration says nothing, the default below is the ceiling.
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::num::NonZeroU64;
 
-use serde::de::Error as _;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value, json};
 use thiserror::Error;
-
-use crate::name::nearest;
 
 const MIB: u64 = 1 << 20;
 
@@ -98,6 +99,17 @@ const FACTS: [Facts; 19] = [
     facts(LimitKind::ToolCalls, "tool_calls", "tool_calls", "number of calls of tools", "calls", 20),
     facts(LimitKind::StateCalls, "state_calls", "state_calls", "number of uses of kept state", "uses", 1000),
 ];
+
+/// The names in manifests and configuration.
+const KEYS: [&str; FACTS.len()] = {
+    let mut keys = [""; FACTS.len()];
+    let mut i = 0;
+    while i < keys.len() {
+        keys[i] = FACTS[i].key;
+        i += 1;
+    }
+    keys
+};
 
 const fn facts(
     kind: LimitKind,
@@ -189,26 +201,49 @@ impl Serialize for LimitSet {
 
 impl<'de> Deserialize<'de> for LimitSet {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut set = Self::default();
-        for (key, value) in BTreeMap::<String, u64>::deserialize(deserializer)? {
-            let kind = LimitKind::of_key(&key).ok_or_else(|| D::Error::custom(unknown_limit(&key)))?;
-            if value == 0 {
-                return Err(D::Error::custom(format!("limit `{key}` is 0: a limit is at least 1")));
-            }
-            set.0.insert(kind, value);
+        deserializer.deserialize_map(LimitsVisitor)
+    }
+}
+
+/// Reads key by key, so that an error stands where the key or the value does.
+struct LimitsVisitor;
+
+impl<'de> Visitor<'de> for LimitsVisitor {
+    type Value = LimitSet;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("limits and their values")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<LimitSet, A::Error> {
+        let mut set = LimitSet::default();
+        while let Some(kind) = map.next_key()? {
+            set.0.insert(kind, map.next_value::<NonZeroU64>()?.get());
         }
         Ok(set)
     }
 }
 
-fn unknown_limit(key: &str) -> String {
-    let keys = LimitKind::all().map(LimitKind::key);
-    match nearest(key, keys, 1).first() {
-        Some(near) => format!("unknown limit `{key}`: did you mean `{near}`?"),
-        None => format!(
-            "unknown limit `{key}`: known are {}",
-            LimitKind::all().map(LimitKind::key).collect::<Vec<_>>().join(", ")
-        ),
+impl<'de> Deserialize<'de> for LimitKind {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let key = String::deserialize(deserializer)?;
+        Self::of_key(&key).ok_or_else(|| D::Error::unknown_field(&key, &KEYS))
+    }
+}
+
+impl JsonSchema for LimitSet {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Limits".into()
+    }
+
+    fn json_schema(_generator: &mut SchemaGenerator) -> Schema {
+        let limit = |facts: &Facts| {
+            let Facts { key, noun, unit, default, .. } = facts;
+            let description = format!("The {noun} of a call, in {unit}; {default} where nobody says otherwise.");
+            ((*key).to_owned(), json!({"type": "integer", "minimum": 1, "description": description}))
+        };
+        let limits: Map<String, Value> = FACTS.iter().map(limit).collect();
+        json_schema!({"type": "object", "properties": limits, "additionalProperties": false})
     }
 }
 
@@ -222,6 +257,8 @@ pub enum SetBy {
     Manifest,
     /// The operator, in the configuration.
     Operator,
+    /// The operator, in the grant of its source.
+    Grant,
     /// The engine: it holds for all tools alike.
     Engine,
     /// The HTTP rule that let the request pass.
@@ -258,12 +295,30 @@ impl Limits {
         usize::try_from(self.get(kind)).unwrap_or(usize::MAX)
     }
 
+    /// Who set `kind`.
+    pub fn set_by(&self, kind: LimitKind) -> SetBy {
+        self.0[kind as usize].1
+    }
+
+    /// These limits, lowered to what the grant of the source says of them. A grant raises nothing.
+    #[must_use]
+    pub fn under_grant(self, granted: &LimitSet) -> Self {
+        granted.iter().fold(self, |limits, (kind, value)| limits.under(kind, value, SetBy::Grant))
+    }
+
     /// These limits, with `kind` lowered to what an HTTP rule says of it. A rule raises nothing.
     #[must_use]
-    pub fn under_rule(mut self, kind: LimitKind, value: Option<u64>) -> Self {
+    pub fn under_rule(self, kind: LimitKind, value: Option<u64>) -> Self {
+        match value {
+            Some(value) => self.under(kind, value, SetBy::HttpRule),
+            None => self,
+        }
+    }
+
+    fn under(mut self, kind: LimitKind, value: u64, set_by: SetBy) -> Self {
         let limit = &mut self.0[kind as usize];
-        if let Some(value) = value.filter(|value| *value < limit.0) {
-            *limit = (value, SetBy::HttpRule);
+        if value < limit.0 {
+            *limit = (value, set_by);
         }
         self
     }
@@ -316,6 +371,11 @@ impl LimitExceeded {
         };
         match self.set_by {
             SetBy::Manifest => format!("the tool's own manifest sets this limit: its author can raise `{}`", facts.key),
+            SetBy::Grant => format!(
+                "the grant of its source sets this limit: the operator can raise `{}` under [limits] in that file, which \
+                 `ringfence grants` names",
+                facts.key
+            ),
             SetBy::HttpRule => {
                 format!("the HTTP rule of `{tool}` that let the request pass sets this limit: raise it there")
             }
@@ -336,6 +396,7 @@ impl fmt::Display for LimitExceeded {
             SetBy::Default => "by default",
             SetBy::Manifest => "by its manifest",
             SetBy::Operator => "by the operator",
+            SetBy::Grant => "by its grant",
             SetBy::Engine => "for all tools",
             SetBy::HttpRule => "by its HTTP rule",
         };
@@ -361,9 +422,9 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_in_a_key_names_the_nearest() {
+    fn a_limit_has_a_known_name_and_is_at_least_one() {
         let error = serde_json::from_str::<LimitSet>(r#"{"memory_byte": 1}"#).unwrap_err().to_string();
-        assert!(error.contains("`memory_bytes`"), "{error}");
+        assert!(error.contains("unknown field `memory_byte`") && error.contains("`memory_bytes`"), "{error}");
         assert!(serde_json::from_str::<LimitSet>(r#"{"fuel": 0}"#).is_err());
     }
 
@@ -383,6 +444,16 @@ mod tests {
                 let operator = allowed.map_or_else(LimitSet::default, |value| LimitSet::default().with(kind, value));
                 let ceiling = allowed.unwrap_or(kind.default_value());
                 prop_assert_eq!(Limits::effective(&requested, &operator).get(kind), asked.min(ceiling));
+            }
+        }
+
+        #[test]
+        fn a_grant_only_lowers(asked in 1u64..100, allowed in 1u64..100, granted in 1u64..100) {
+            for kind in LimitKind::all() {
+                let [asks, allows, grants] = [asked, allowed, granted].map(|value| LimitSet::default().with(kind, value));
+                let limits = Limits::effective(&asks, &allows).under_grant(&grants);
+                prop_assert_eq!(limits.get(kind), asked.min(allowed).min(granted));
+                prop_assert_eq!(limits.set_by(kind) == SetBy::Grant, granted < asked.min(allowed));
             }
         }
     }

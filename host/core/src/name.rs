@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
@@ -19,8 +20,9 @@ pub const MAX_TOOL_NAME: usize = 256;
 const DIGEST_DIGITS: usize = 8;
 
 /// Where a tool comes from, as the operator calls it: `[a-z0-9-]+`, at most [`MAX_SOURCE_NAME`] bytes.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("pattern" = "^[a-z0-9-]{1,32}$"))]
 pub struct SourceName(String);
 
 /// What a source calls its tool: 1 to [`MAX_TOOL_NAME`] bytes without control characters.

@@ -25,6 +25,7 @@ pub struct Registered {
     origin: Origin,
     effects: Effects,
     limits: Limits,
+    rate_limit: Option<RateLimit>,
     validators: OnceLock<Result<Validators, String>>,
 }
 
@@ -152,14 +153,14 @@ impl Registered {
         self.effects
     }
 
-    /// The limits of each call: requested by the manifest, narrowed by the operator.
+    /// The limits of each call: requested by the manifest, narrowed by configuration and grant.
     pub fn limits(&self) -> &Limits {
         &self.limits
     }
 
-    /// The rate limit that the tool asks for, where it does.
+    /// The rate limit that the tool asks for or the grant of its source sets, the smaller where both do.
     pub fn rate_limit(&self) -> Option<RateLimit> {
-        self.spec().rate_limit
+        self.rate_limit
     }
 
     pub(crate) fn tool(&self) -> &Arc<dyn Tool> {
@@ -261,8 +262,9 @@ impl Registry {
         }
         let limits = self.operator.narrow(&id, &offered)?;
         let effects = if offered.effects_believed { spec.effects } else { Effects::default() };
+        let rate_limit = [spec.rate_limit, offered.ceiling.rate].into_iter().flatten().reduce(RateLimit::min);
         let (wire_name, origin, tool) = (id.wire_name(), offered.origin, offered.tool);
-        Ok(Registered { id, wire_name, tool, origin, effects, limits, validators: OnceLock::new() })
+        Ok(Registered { id, wire_name, tool, origin, effects, limits, rate_limit, validators: OnceLock::new() })
     }
 
     /// The tool that clients call `wire_name`.

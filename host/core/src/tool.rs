@@ -131,6 +131,14 @@ pub struct RateLimit {
     pub per_hour: u32,
 }
 
+impl RateLimit {
+    /// The smaller of both, number by number.
+    #[must_use]
+    pub fn min(self, other: Self) -> Self {
+        Self { per_minute: self.per_minute.min(other.per_minute), per_hour: self.per_hour.min(other.per_hour) }
+    }
+}
+
 impl Default for RateLimit {
     /// 60 a minute and 1,000 an hour, as IronClaw's tool-system document has it.
     fn default() -> Self {

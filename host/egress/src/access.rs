@@ -4,13 +4,13 @@ use std::net::IpAddr;
 
 use http::Method;
 use ringfence_core::Secret;
-use ringfence_core::grant::{HttpRule, HttpTarget, RuleSet};
+use ringfence_core::grant::{HttpRefusal, HttpRule, HttpTarget, RuleSet};
 use url::Host;
 
 use crate::address::AddressGrants;
 use crate::credential::Placement;
 use crate::error::EgressError;
-use crate::scan::{Scanner, ScannerError};
+use crate::scan::Scanner;
 use crate::target::Target;
 
 /// What one tool may reach.
@@ -62,21 +62,20 @@ pub struct Decision<'a> {
     pub credentials: Vec<&'a BoundCredential>,
 }
 
+/// A request that one of the rule sets refuses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Denied {
+    /// The places of the rules by which the sets before let it pass; the set that refuses is the next one.
+    pub passed: Vec<usize>,
+    /// What that set says.
+    pub refusal: Box<HttpRefusal>,
+}
+
 impl Access {
-    /// What `rules` let pass, to public addresses and those in `addresses`, with `credentials`. Their values, and those
-    /// of the `other` secrets (names and values), are kept out of what guests send and receive.
-    ///
-    /// # Errors
-    /// When the secrets are too large to search for.
-    pub fn new(
-        rules: RuleSet,
-        addresses: AddressGrants,
-        credentials: Vec<BoundCredential>,
-        other: &[(String, Secret)],
-    ) -> Result<Self, ScannerError> {
-        let own = credentials.iter().map(|credential| (credential.name.clone(), credential.secret.clone()));
-        let secrets: Vec<(String, Secret)> = own.chain(other.iter().cloned()).collect();
-        Ok(Self { rules: vec![rules], addresses, credentials, lacking: Vec::new(), scanner: Scanner::new(&secrets)? })
+    /// What `rules` let pass, to public addresses and those in `addresses`, with `credentials`. What `scanner` looks for,
+    /// the values of the credentials among it, is kept out of what guests send and receive.
+    pub fn new(rules: RuleSet, addresses: AddressGrants, credentials: Vec<BoundCredential>, scanner: Scanner) -> Self {
+        Self { rules: vec![rules], addresses, credentials, lacking: Vec::new(), scanner }
     }
 
     /// The same, as far as `rules` let it pass as well.
@@ -109,8 +108,7 @@ impl Access {
     /// [`EgressError::Denied`], [`EgressError::Lacking`] and [`EgressError::Address`].
     pub fn decide(&self, target: &Target, method: &Method) -> Result<Decision<'_>, EgressError> {
         let seen = target.seen();
-        let rule = |set| RuleSet::decide(set, seen, method.as_str()).map(|place| (place, &set.rules()[place]));
-        let rules = self.rules.iter().map(rule).collect::<Result<_, _>>().map_err(EgressError::Denied)?;
+        let rules = self.pass(seen, method).map_err(EgressError::Denied)?;
         if let Some(lacking) = self.lacking.iter().find(|l| l.bound_to.decide(seen, method.as_str()).is_ok()) {
             return Err(EgressError::Lacking { name: lacking.name.clone() });
         }
@@ -124,5 +122,20 @@ impl Access {
         let bound = |credential: &&BoundCredential| credential.is_for(seen, method);
         let credentials = self.credentials.iter().filter(bound).collect();
         Ok(Decision { rules, credentials })
+    }
+
+    /// The rule of each set that lets the request pass, with its place.
+    fn pass(&self, target: &HttpTarget, method: &Method) -> Result<Vec<(usize, &HttpRule)>, Denied> {
+        let mut rules = Vec::with_capacity(self.rules.len());
+        for set in &self.rules {
+            match set.decide(target, method.as_str()) {
+                Ok(place) => rules.push((place, &set.rules()[place])),
+                Err(refusal) => {
+                    let passed = rules.iter().map(|(place, _)| *place).collect();
+                    return Err(Denied { passed, refusal });
+                }
+            }
+        }
+        Ok(rules)
     }
 }

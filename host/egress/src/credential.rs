@@ -14,6 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 use http::HeaderName;
 use http::header::AUTHORIZATION;
 use ringfence_core::Secret;
+use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use thiserror::Error;
@@ -25,7 +26,7 @@ use crate::Outgoing;
 pub const MIN_CREDENTIAL: usize = 8;
 
 /// Where a credential goes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Placement {
     /// `Authorization: Bearer …` (RFC 6750).

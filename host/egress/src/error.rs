@@ -3,10 +3,10 @@
 use std::error::Error as StdError;
 use std::fmt::Write as _;
 
-use ringfence_core::grant::HttpRefusal;
 use ringfence_core::limit::LimitExceeded;
 use thiserror::Error;
 
+use crate::access::Denied;
 use crate::address::AddressRefused;
 use crate::credential::CredentialError;
 use crate::decode::DecodeError;
@@ -26,11 +26,11 @@ pub enum EgressError {
     #[error("nothing was granted to this tool, or its grant has ended")]
     Nothing,
     /// No rule lets it pass.
-    #[error("this tool may not reach {0}")]
-    Denied(Box<HttpRefusal>),
+    #[error("this tool may not reach {}", .0.refusal)]
+    Denied(Denied),
     /// No rule lets pass where the server redirects to.
-    #[error("the server redirects to {}, which this tool may not reach: {}", .0.target.origin(), .0.reason())]
-    RedirectDenied(Box<HttpRefusal>),
+    #[error("the server redirects to {}, which this tool may not reach: {}", .0.refusal.target.origin(), .0.refusal.reason())]
+    RedirectDenied(Denied),
     /// The URL names an address that nothing connects to.
     #[error("the URL names an address that this tool may not reach")]
     Address(#[from] AddressRefused),
@@ -115,7 +115,7 @@ impl EgressError {
     /// The same refusal, of a redirect: then the URL is the server's and not the guest's.
     pub(crate) fn of_redirect(self) -> Self {
         match self {
-            Self::Denied(refusal) => Self::RedirectDenied(refusal),
+            Self::Denied(denied) => Self::RedirectDenied(denied),
             other => other,
         }
     }
@@ -149,8 +149,8 @@ impl EgressError {
     /// What the operator reads: the whole reason, and what to do about it.
     pub fn for_operator(&self, tool: &str) -> String {
         match self {
-            Self::Denied(refusal) => refusal.for_operator(tool),
-            Self::RedirectDenied(refusal) => format!("after a redirect, {}", refusal.for_operator(tool)),
+            Self::Denied(denied) => denied.refusal.for_operator(tool),
+            Self::RedirectDenied(denied) => format!("after a redirect, {}", denied.refusal.for_operator(tool)),
             Self::Address(refused) => format!("plugin `{tool}` may not reach {refused}"),
             Self::Resolve(ResolveError::Refused { name, refused }) => {
                 format!("plugin `{tool}` may not reach `{name}`: {refused}")

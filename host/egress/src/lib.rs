@@ -19,7 +19,7 @@ mod scan;
 mod send;
 mod target;
 
-pub use access::{Access, BoundCredential, Decision, LackingCredential};
+pub use access::{Access, BoundCredential, Decision, Denied, LackingCredential};
 pub use address::{AddressGrants, AddressRefused, RefusedRange};
 pub use budget::Budget;
 pub use client::{Settings, SettingsError};

@@ -1,26 +1,25 @@
 //! `ringfence.toml`: what an author says of a package.
 
-use std::ops::Range;
-
-use ringfence_core::name::nearest;
 use ringfence_core::{LimitSet, SourceName};
+use schemars::JsonSchema;
 use semver::Version;
 use serde::{Deserialize, Serialize};
-use toml::de::DeTable;
 
 use crate::grant::Capabilities;
 use crate::manifest::ManifestError;
+use crate::reading;
 
 /// The longest text of a field, in bytes: what fits on a few lines of a terminal.
 const MAX_TEXT: usize = 1000;
 
 /// What an author says of a package. `ringfence.toml` holds just this; in a package it is a part of the manifest.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PackageInfo {
     /// What the package is called, unless the operator calls it otherwise.
     pub name: SourceName,
     /// Its version. A later one replaces an earlier one, never the other way round.
+    #[schemars(with = "String")]
     pub version: Version,
     /// Who made it.
     pub publisher: String,
@@ -39,19 +38,23 @@ pub struct PackageInfo {
     pub capabilities: Capabilities,
 }
 
-/// The fields of [`PackageInfo`]; a test compares them.
-pub(crate) const FIELDS: [&str; 8] =
-    ["name", "version", "publisher", "description", "license", "homepage", "limits", "capabilities"];
-
 impl PackageInfo {
     /// Reads the text of a `ringfence.toml`.
     ///
     /// # Errors
     /// What is wrong with it, and where.
     pub fn parse(text: &str) -> Result<Self, ManifestError> {
-        let info: Self = toml::from_str(text).map_err(|error| unknown_field(text).unwrap_or(error.into()))?;
+        let info: Self = reading::from_toml(text)?;
         info.check()?;
         Ok(info)
+    }
+
+    /// The text of the `ringfence.toml` that says this: the author's own, but for comments and form.
+    ///
+    /// # Errors
+    /// When it cannot be written in TOML.
+    pub fn to_toml(&self) -> Result<String, toml::ser::Error> {
+        toml::to_string(self)
     }
 
     /// Checks what the types do not say.
@@ -80,31 +83,6 @@ fn check_text(field: &'static str, text: &str) -> Result<(), ManifestError> {
         return Ok(());
     };
     Err(ManifestError::Field { field, problem })
-}
-
-/// Finds the first field that does not exist, for a message that says which one was meant.
-fn unknown_field(text: &str) -> Option<ManifestError> {
-    let table = DeTable::parse(text).ok()?.into_inner();
-    let key = table.keys().find(|key| !FIELDS.contains(&key.get_ref().as_ref()))?;
-    Some(ManifestError::unknown(key.get_ref(), &FIELDS, &place(text, key.span())))
-}
-
-fn place(text: &str, span: Range<usize>) -> String {
-    let before = text.get(..span.start).unwrap_or_default();
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    let (line, column) = (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1);
-    format!("line {line}, column {column}")
-}
-
-impl ManifestError {
-    /// The error of a `field` that is not among the `known` ones.
-    pub(crate) fn unknown(field: &str, known: &[&str], place: &str) -> Self {
-        let hint = match nearest(field, known.iter().copied(), 1).pop() {
-            Some(near) => format!("did you mean `{near}`?"),
-            None => format!("known are {}", known.join(", ")),
-        };
-        Self::UnknownField { field: field.escape_debug().to_string(), place: place.to_owned(), hint }
-    }
 }
 
 #[cfg(test)]
@@ -137,17 +115,30 @@ url = "https://api.example.org/**"
         let info = PackageInfo::parse(GOOD).unwrap();
         assert_eq!(info.version, Version::new(1, 2, 3));
         assert_eq!(info.limits.get(LimitKind::Fuel), Some(1000));
-        let serde_json::Value::Object(map) = serde_json::to_value(&info).unwrap() else { panic!("a struct") };
-        assert_eq!(map.keys().collect::<Vec<_>>(), FIELDS);
+        let with_values_after_tables = format!("{GOOD}[capabilities]\nenv = [\"LANG\"]\n");
+        for info in [info, PackageInfo::parse(&with_values_after_tables).unwrap()] {
+            assert_eq!(PackageInfo::parse(&info.to_toml().unwrap()).unwrap(), info);
+        }
     }
 
     #[test]
     fn a_slip_in_a_field_says_where_and_what_was_meant() {
         assert_eq!(
             error(&GOOD.replace("publisher =", "publsher =")),
-            "unknown field `publsher` at line 4, column 1: did you mean `publisher`?"
+            "line 4, column 1: unknown field `publsher`: did you mean `publisher`?"
         );
-        assert!(error(&GOOD.replace("fuel =", "feul =")).contains("did you mean `fuel`?"));
+        assert_eq!(
+            error(&GOOD.replace("fuel =", "feul =")),
+            "line 10, column 1: unknown field `feul`: did you mean `fuel`?"
+        );
+        assert_eq!(
+            error(&GOOD.replace("url =", "ulr =")),
+            "line 13, column 1: unknown field `ulr`: did you mean `url`?"
+        );
+        assert_eq!(
+            error(&format!("{GOOD}[capabilities.workspce]\n")),
+            "line 14, column 15: unknown field `workspce`: did you mean `workspace`?"
+        );
         assert!(error(&format!("zzz = 1\n{GOOD}")).contains("known are name, version"));
     }
 

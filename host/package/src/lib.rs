@@ -22,6 +22,7 @@ pub mod key;
 pub mod manifest;
 mod package_file;
 mod pinning;
+pub mod reading;
 pub mod section;
 pub mod signature;
 pub mod signing;

@@ -8,8 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-use crate::author::{self, PackageInfo};
+use crate::author::PackageInfo;
 use crate::contract::Contract;
+use crate::reading::{ReadError, unknown_name};
 
 /// The format of manifests that this version writes and reads.
 pub const FORMAT: u32 = 1;
@@ -37,9 +38,6 @@ pub struct Manifest {
     pub tools: Vec<ToolSpec>,
 }
 
-/// The fields of [`Manifest`]; a test compares them.
-const FIELDS: [&str; 4] = ["format", "contract", "package", "tools"];
-
 /// What is wrong with a manifest or a `ringfence.toml`.
 #[derive(Debug, Error)]
 pub enum ManifestError {
@@ -53,18 +51,11 @@ pub enum ManifestError {
     #[error("the manifest is malformed: {0}; build the package again with `ringfence build`")]
     Malformed(#[source] serde_json::Error),
     /// Not TOML, or not of the form of a `ringfence.toml`.
-    #[error("{0}")]
-    Toml(#[from] toml::de::Error),
-    /// A field that does not exist.
-    #[error("unknown field `{field}` at {place}: {hint}")]
-    UnknownField {
-        /// The field.
-        field: String,
-        /// Where it is.
-        place: String,
-        /// What was probably meant.
-        hint: String,
-    },
+    #[error(transparent)]
+    Toml(#[from] ReadError),
+    /// A field or a value that does not exist.
+    #[error("the manifest has an {0}")]
+    UnknownName(String),
     /// Another format than [`FORMAT`].
     #[error("the manifest has format {found}, this ringfence reads {FORMAT}: use a ringfence that knows that format")]
     Format {
@@ -125,7 +116,7 @@ impl ManifestError {
         match self {
             Self::TooLarge { .. } => "manifest.too_large",
             Self::Malformed(_) | Self::Toml(_) => "manifest.malformed",
-            Self::UnknownField { .. } => "manifest.unknown_field",
+            Self::UnknownName(_) => "manifest.unknown_field",
             Self::Format { .. } => "manifest.format",
             Self::Contract { .. } => "manifest.contract",
             Self::WrongContract { .. } => "manifest.wrong_contract",
@@ -222,19 +213,12 @@ fn is_tool_name(name: &str) -> bool {
         && name.bytes().all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-'))
 }
 
-/// Says more of what could not be read, where more can be said: that it is of another format, or a slip in a field.
+/// Says more of what could not be read, where more can be said: that it is of another format, or a slip in a name.
 fn explain(bytes: &[u8], error: serde_json::Error) -> ManifestError {
-    let Ok(Value::Object(manifest)) = serde_json::from_slice(bytes) else { return ManifestError::Malformed(error) };
+    let manifest: Value = serde_json::from_slice(bytes).unwrap_or_default();
     match manifest.get("format").and_then(Value::as_u64) {
         Some(format) if format != u64::from(FORMAT) => return ManifestError::Format { found: format },
         _ => {}
     }
-    if let Some(field) = manifest.keys().find(|field| !FIELDS.contains(&field.as_str())) {
-        return ManifestError::unknown(field, &FIELDS, "the top of the manifest");
-    }
-    let package = manifest.get("package").and_then(Value::as_object);
-    match package.and_then(|package| package.keys().find(|field| !author::FIELDS.contains(&field.as_str()))) {
-        Some(field) => ManifestError::unknown(field, &author::FIELDS, "`package` in the manifest"),
-        None => ManifestError::Malformed(error),
-    }
+    unknown_name(&error.to_string()).map_or(ManifestError::Malformed(error), ManifestError::UnknownName)
 }

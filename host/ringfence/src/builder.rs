@@ -11,7 +11,7 @@ use ringfence_core::gates::rate::{RateClock, RateGate, TABLE_SIZE};
 use ringfence_core::limit::{LimitSet, Limits};
 use ringfence_core::name::{NameError, SourceName};
 use ringfence_core::registry::RegistryError;
-use ringfence_core::source::{Offered, ToolSource};
+use ringfence_core::source::{Ceiling, Offered, ToolSource};
 use ringfence_core::tool::{Origin, Tool};
 use ringfence_core::{Registry, Secret, ToolHost};
 use ringfence_egress::{Egress, Settings, SettingsError};
@@ -28,6 +28,7 @@ use thiserror::Error;
 use crate::config::{Config, ConfigError, Home};
 use crate::grants::Grants;
 use crate::host::Ringfence;
+use crate::known_secrets::KnownSecrets;
 use crate::means::Means;
 use crate::packages::Packages;
 
@@ -205,9 +206,11 @@ fn means(config: &Config, home: &Home, store: &Store) -> Result<Means, BuildErro
         ..Settings::default()
     };
     let workspace = config.workspace.root.as_deref().map(Workspace::open).transpose();
+    let vault = Arc::new(Vault::open(&store.folder().root().join("vault"))?);
     Ok(Means {
         door: Arc::new(Egress::new(settings)?),
-        vault: Arc::new(Vault::open(&store.folder().root().join("vault"))?),
+        secrets: KnownSecrets::new(vault.clone()),
+        vault,
         workspace: workspace.map_err(BuildError::Workspace)?,
         state: store.tool_state(),
         grants: Grants::new(home.grants()),
@@ -216,10 +219,13 @@ fn means(config: &Config, home: &Home, store: &Store) -> Result<Means, BuildErro
 
 /// The secrets in the vault. One that does not answer places none either, so nothing can come back.
 fn stored_secrets(means: &Means) -> Vec<(String, Secret)> {
-    means.all_secrets().unwrap_or_else(|error| {
-        tracing::warn!("the vault does not answer, so no credential is placed and none is looked for: {error}");
-        Vec::new()
-    })
+    match means.secrets.get() {
+        Ok(secrets) => secrets.findable().collect(),
+        Err(error) => {
+            tracing::warn!("no credential is placed and none is looked for: {error}");
+            Vec::new()
+        }
+    }
 }
 
 /// Settings for a source or tool that is not there have no effect; a slip in the name would go unnoticed.
@@ -277,6 +283,7 @@ impl ToolSource for NativeTools {
             tool: tool.clone(),
             origin: Origin::Native,
             requested: LimitSet::default(),
+            ceiling: Ceiling::default(),
             effects_believed: true,
         };
         self.tools.iter().map(offer).collect()

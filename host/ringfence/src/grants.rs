@@ -1,16 +1,20 @@
 //! The operator's grants: a file for each source, `grants/SOURCE.toml` beside the configuration, theirs to edit.
 
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ringfence_core::grant::HttpRule;
 use ringfence_core::name::SourceName;
 use ringfence_core::tool_state::StateQuota;
 use ringfence_package::grant::{Capabilities, GrantError};
+use ringfence_package::reading::{self, ReadError};
 use ringfence_package::{Effective, Granted};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value};
+
+/// What narrows and gives nothing, and so stays when all is taken back.
+const CEILING: [&str; 2] = ["limits", "rate"];
 
 /// The folder of grants.
 pub(crate) struct Grants {
@@ -53,6 +57,12 @@ pub struct GrantChange {
     pub state: Option<StateQuota>,
     /// When the grant ends.
     pub expires: Option<String>,
+    /// Limits, by their keys: not in addition, but instead of what the grant said of them.
+    pub limits: Vec<(String, i64)>,
+    /// Calls in any minute, in the same way.
+    pub per_minute: Option<u32>,
+    /// Calls in any hour, in the same way.
+    pub per_hour: Option<u32>,
 }
 
 /// Why a grant cannot be used. Its source gets nothing then.
@@ -62,11 +72,19 @@ pub(crate) enum GrantFileError {
     #[error(transparent)]
     Io(#[from] std::io::Error),
     /// It is not what a grant looks like.
-    #[error("{} is no grant: {problem}", .path.display())]
+    #[error("{}", .error.in_file(.path))]
     Malformed {
         /// The file.
         path: PathBuf,
         /// What is wrong with it, and where.
+        error: ReadError,
+    },
+    /// Something in it means nothing.
+    #[error("{place}: {problem}")]
+    Meaningless {
+        /// The file, and the line where it is known.
+        place: String,
+        /// What is wrong.
         problem: String,
     },
     /// What is asked for is no rule.
@@ -90,7 +108,7 @@ impl Grants {
     /// # Errors
     /// When there is one that cannot be used.
     pub(crate) fn load(&self, source: &SourceName) -> Result<GrantFile, GrantFileError> {
-        let path = self.folder.join(format!("{source}.toml"));
+        let path = self.path(source);
         match fs_err::read_to_string(&path) {
             Ok(text) => GrantFile::parse(path, text),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
@@ -111,43 +129,59 @@ impl Grants {
         change: &GrantChange,
     ) -> Result<GrantFile, GrantFileError> {
         let file = self.load(source)?;
-        let malformed = |problem: String| GrantFileError::Malformed { path: file.path.clone(), problem };
-        let mut document: DocumentMut =
-            file.text.parse().map_err(|e: toml_edit::TomlError| malformed(e.to_string()))?;
+        let mut document = file.document()?;
         append(&mut document, &file.granted, requested, change)?;
-        let text = document.to_string();
-        let extended = GrantFile::parse(file.path.clone(), text)?;
-        self.write(&extended)?;
+        let extended = GrantFile::parse(file.path, document.to_string())?;
+        self.write(&extended.path, &extended.text)?;
         Ok(extended)
     }
 
-    /// Takes back all that `source` was granted. Whether there was anything.
+    /// Takes back all that `source` was granted. Whether there was anything. Its limits and rate stay: whoever takes
+    /// back does not want to give.
     ///
     /// # Errors
-    /// When the file cannot be removed.
+    /// When the file is no TOML at all, or cannot be changed.
     pub(crate) fn remove(&self, source: &SourceName) -> Result<bool, GrantFileError> {
-        match fs_err::remove_file(self.folder.join(format!("{source}.toml"))) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(error.into()),
+        let path = self.path(source);
+        let text = match fs_err::read_to_string(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+            read => read?,
+        };
+        let file = GrantFile { path, text, granted: Granted::default() };
+        let mut document = file.document()?;
+        let entries = document.len();
+        document.as_table_mut().retain(|key, _| CEILING.contains(&key));
+        match document.len() {
+            left if left == entries => return Ok(false),
+            0 => fs_err::remove_file(&file.path)?,
+            _ => self.write(&file.path, &document.to_string())?,
         }
+        Ok(true)
+    }
+
+    fn path(&self, source: &SourceName) -> PathBuf {
+        self.folder.join(format!("{source}.toml"))
     }
 
     /// At every moment there is the old file or the new one.
-    fn write(&self, file: &GrantFile) -> Result<(), GrantFileError> {
+    fn write(&self, path: &Path, text: &str) -> Result<(), GrantFileError> {
         fs_err::create_dir_all(&self.folder)?;
         let mut temporary = tempfile::NamedTempFile::new_in(&self.folder)?;
-        temporary.write_all(file.text.as_bytes())?;
+        temporary.write_all(text.as_bytes())?;
         temporary.as_file().sync_all()?;
-        temporary.persist(&file.path).map_err(|error| error.error)?;
+        temporary.persist(path).map_err(|error| error.error)?;
         Ok(())
     }
 }
 
 impl GrantFile {
-    fn parse(path: PathBuf, text: String) -> Result<Self, GrantFileError> {
-        let granted: Granted = toml::from_str(&text)
-            .map_err(|error| GrantFileError::Malformed { path: path.clone(), problem: error.to_string() })?;
+    /// Reads `text`, which stands in the file at `path`.
+    ///
+    /// # Errors
+    /// When it cannot be used.
+    pub(crate) fn parse(path: PathBuf, text: String) -> Result<Self, GrantFileError> {
+        let granted: Granted =
+            reading::from_toml(&text).map_err(|error| GrantFileError::Malformed { path: path.clone(), error })?;
         let file = Self { path, text, granted };
         // Said now rather than at the first call.
         file.effective(Capabilities::default())?;
@@ -159,20 +193,43 @@ impl GrantFile {
     /// # Errors
     /// When the grant means nothing.
     pub(crate) fn effective(&self, requested: Capabilities) -> Result<Effective, GrantFileError> {
-        let malformed =
-            |error: GrantError| GrantFileError::Malformed { path: self.path.clone(), problem: error.to_string() };
-        Effective::new(requested, self.granted.clone()).map_err(malformed)
+        Effective::new(requested, self.granted.clone()).map_err(|error| {
+            let field = match &error {
+                GrantError::Expires { .. } => "expires",
+                GrantError::Address { .. } => "addresses",
+            };
+            GrantFileError::Meaningless { place: self.place(&[field], None), problem: error.to_string() }
+        })
     }
 
-    /// The line on which the HTTP rule number `index` begins; rules count from 0, lines from 1.
-    pub(crate) fn line_of_rule(&self, index: usize) -> Option<usize> {
-        let document = toml_edit::Document::parse(self.text.as_str()).ok()?;
-        let span = match document.get("http")? {
-            Item::ArrayOfTables(rules) => rules.get(index)?.span(),
-            Item::Value(Value::Array(rules)) => rules.get(index)?.span(),
-            _ => None,
-        };
-        Some(self.text.get(..span?.start)?.matches('\n').count() + 1)
+    /// The file, and the line of what stands at `path` in it; where `index` is given, of that element of a list.
+    pub(crate) fn place(&self, path: &[&str], index: Option<usize>) -> String {
+        match reading::line_of(&self.text, path, index) {
+            Some(line) => format!("{}:{line}", self.path.display()),
+            None => self.path.display().to_string(),
+        }
+    }
+
+    /// What it leaves of limits and rate, in words, each with its place.
+    pub(crate) fn ceiling(&self) -> Vec<(String, String)> {
+        let limits = self.granted.limits.iter().map(|(kind, value)| {
+            let key = kind.key();
+            (self.place(&["limits", key], None), format!("{key} {value}"))
+        });
+        let rate = self.granted.rate;
+        let rates = [("per_minute", rate.per_minute, "minute"), ("per_hour", rate.per_hour, "hour")];
+        let rates = rates.into_iter().filter_map(|(key, number, period)| {
+            Some((self.place(&["rate", key], None), format!("{} calls of each tool in any {period}", number?)))
+        });
+        limits.chain(rates).collect()
+    }
+
+    /// The text, to be changed.
+    fn document(&self) -> Result<DocumentMut, GrantFileError> {
+        self.text.parse().map_err(|error: toml_edit::TomlError| GrantFileError::Meaningless {
+            place: self.path.display().to_string(),
+            problem: error.to_string(),
+        })
     }
 }
 
@@ -216,6 +273,13 @@ fn append(
         for (key, number) in [("bytes", quota.bytes), ("keys", quota.keys)] {
             state.insert(key, toml_edit::value(i64::try_from(number).unwrap_or(i64::MAX)));
         }
+    }
+    for (key, value) in &change.limits {
+        table(document, "limits").and_then(|limits| limits.insert(key, toml_edit::value(*value)));
+    }
+    for (key, number) in [("per_minute", change.per_minute), ("per_hour", change.per_hour)] {
+        let Some(number) = number else { continue };
+        table(document, "rate").and_then(|rate| rate.insert(key, toml_edit::value(i64::from(number))));
     }
     for (name, secret) in &change.credentials {
         let Some(credentials) = table(document, "credentials") else { continue };
@@ -298,10 +362,33 @@ mod tests {
         assert_eq!((file.granted.http.len(), file.granted.workspace.read.len()), (2, 1));
         assert_eq!(file.granted.credentials["token"].secret, "weather_token");
         assert_eq!(file.granted.env["LANG"], "en");
-        let line = file.line_of_rule(1).unwrap();
+        let place = file.place(&["http"], Some(1));
+        let line: usize = place.rsplit(':').next().unwrap().parse().unwrap();
         assert_eq!(file.text.lines().nth(line - 1), Some("[[http]]"), "{}", file.text);
         assert!(grants.remove(&source()).unwrap() && !grants.remove(&source()).unwrap());
         assert_eq!(grants.load(&source()).unwrap().granted, Granted::default());
+    }
+
+    #[test]
+    fn what_is_taken_back_leaves_limits_and_rate() {
+        let folder = tempfile::tempdir().unwrap();
+        let grants = Grants::new(folder.path().to_owned());
+        let change = GrantChange {
+            read: vec!["docs/**".into()],
+            limits: vec![("fuel".into(), 500)],
+            per_hour: Some(9),
+            ..GrantChange::default()
+        };
+        grants.extend(&source(), &Capabilities::default(), &change).unwrap();
+        let change = GrantChange { limits: vec![("fuel".into(), 700)], per_minute: Some(3), ..GrantChange::default() };
+        let file = grants.extend(&source(), &Capabilities::default(), &change).unwrap();
+        let words: Vec<String> = file.ceiling().into_iter().map(|(_, text)| text).collect();
+        assert_eq!(words, ["fuel 700", "3 calls of each tool in any minute", "9 calls of each tool in any hour"]);
+        assert!(grants.remove(&source()).unwrap());
+        let left = grants.load(&source()).unwrap();
+        assert!(left.granted.workspace.read.is_empty());
+        assert_eq!(left.ceiling().len(), 3, "{}", left.text);
+        assert!(!grants.remove(&source()).unwrap(), "nothing that gives anything is left");
     }
 
     #[test]
@@ -354,11 +441,21 @@ mod tests {
             GrantChange { expires: Some("soon".into()), ..GrantChange::default() },
             GrantChange { addresses: vec!["localhost".into()], ..GrantChange::default() },
             GrantChange { read: vec!["../x".into()], ..GrantChange::default() },
+            GrantChange { limits: vec![("feul".into(), 1)], ..GrantChange::default() },
+            GrantChange { limits: vec![("fuel".into(), 0)], ..GrantChange::default() },
+            GrantChange { per_minute: Some(0), ..GrantChange::default() },
         ] {
             assert!(grants.extend(&source(), &Capabilities::default(), &change).is_err(), "{change:?}");
         }
         assert!(!folder.path().join("weather.toml").exists());
-        fs_err::write(folder.path().join("weather.toml"), "htpp = []\n").unwrap();
-        assert!(grants.load(&source()).unwrap_err().to_string().contains("htpp"));
+        for (text, expected) in [
+            ("htpp = []\n", "weather.toml:1:1: unknown field `htpp`: did you mean `http`?"),
+            ("\n[limits]\nfeul = 1\n", "weather.toml:3:1: unknown field `feul`: did you mean `fuel`?"),
+            ("\nexpires = \"soon\"\n", "weather.toml:2: `expires` is"),
+        ] {
+            fs_err::write(folder.path().join("weather.toml"), text).unwrap();
+            let error = grants.load(&source()).unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
     }
 }

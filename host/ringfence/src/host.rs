@@ -138,8 +138,9 @@ impl Ringfence {
     /// After a change of secrets: results are searched for the new ones, and the network's door places and finds them.
     fn learn_secrets(&self) -> Result<(), RequestError> {
         let failed = |error: &dyn std::error::Error| RequestError::new(ErrorKind::Failed, "secret", error);
-        let secrets = self.means.all_secrets().map_err(|error| failed(&error))?;
-        let known = self.secrets.iter().cloned().chain(secrets).collect();
+        self.means.secrets.forget();
+        let stored = self.means.secrets.get().map_err(|error| failed(&error))?;
+        let known = self.secrets.iter().cloned().chain(stored.findable()).collect();
         self.pipeline.scrubber.replace(Scrubber::new(known).map_err(|error| failed(&error))?);
         self.packages.restart()
     }

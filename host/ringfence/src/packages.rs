@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use ringfence_core::error::{CallError, Failure, FailureKind, ToolError};
-use ringfence_core::limit::{LimitSet, Limits};
+use ringfence_core::limit::{LimitSet, Limits, SetBy};
 use ringfence_core::name::SourceName;
 use ringfence_core::registry::Registry;
 use ringfence_core::schema_rules::{self, SchemaProblem};
@@ -265,7 +265,8 @@ impl Packages {
         let installed = self.installed(source)?;
         let removed = self.means.grants.remove(installed.source());
         if !removed.map_err(|error| RequestError::new(ErrorKind::Failed, "grant", &error))? {
-            let message = format!("nothing is granted to `{source}`; `ringfence grants` lists what is");
+            let message =
+                format!("nothing is granted to `{source}` that could be taken back; `ringfence grants` lists what is");
             return Err(RequestError { kind: ErrorKind::NotFound, code: "grant".into(), message });
         }
         self.start(&installed);
@@ -282,8 +283,9 @@ impl Packages {
         let file = self.means.grants.load(installed.source()).map_err(refused)?;
         let grant = file.effective(installed.manifest().package.capabilities.clone()).map_err(refused)?;
         let asked = means::asked(&grant);
+        let ceiling = file.ceiling().into_iter().map(|(_, text)| text).collect();
         let expires = file.granted.expires.clone();
-        Ok(GrantEntry { source: installed.source().to_string(), file: file.path, expires, asked })
+        Ok(GrantEntry { source: installed.source().to_string(), file: file.path, expires, asked, ceiling })
     }
 
     fn explain(&self, tool: &str, request: &str) -> Result<Explanation, RequestError> {
@@ -292,8 +294,8 @@ impl Packages {
         let wrong = |error: &dyn std::error::Error| RequestError::new(ErrorKind::Refused, "explain", error);
         let (method, url) = request.split_once(' ').unwrap_or(("GET", request));
         let request = ringfence_egress::Request::new(method, url.trim(), [], "").map_err(|error| wrong(&error))?;
-        let requested = &installed.manifest().package.capabilities;
-        self.means.explain(installed.source(), requested, &request).map_err(|error| wrong(&error))
+        let package = &installed.manifest().package;
+        self.means.explain(installed.source(), package, &request).map_err(|error| wrong(&error))
     }
 
     fn installed(&self, source: &str) -> Result<Installed, RequestError> {
@@ -331,10 +333,11 @@ impl Packages {
             .filter(|(_, asked, given)| given < asked)
             .map(|(kind, asked, given)| {
                 let key = kind.key();
-                format!(
-                    "it asks for {key} {asked} and gets {given}; `{key}` under [tools.\"{}\".limits] raises it",
-                    entry.source
-                )
+                let section = match tool.limits().set_by(kind) {
+                    SetBy::Grant => "[limits] in its grant".to_owned(),
+                    _ => format!("[tools.\"{}\".limits]", entry.source),
+                };
+                format!("it asks for {key} {asked} and gets {given}; `{key}` under {section} raises it")
             })
             .collect()
     }

@@ -17,8 +17,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
+pub use crate::explanation::Explanation;
 pub use crate::grants::GrantChange;
-pub use crate::means::{Asked, Explanation};
+pub use crate::means::Asked;
 
 /// What is asked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -303,6 +304,8 @@ pub struct GrantEntry {
     pub expires: Option<String>,
     /// What is asked for.
     pub asked: Vec<Asked>,
+    /// What the grant leaves of limits and rate, in words.
+    pub ceiling: Vec<String>,
 }
 
 /// The secrets, as listings show them.

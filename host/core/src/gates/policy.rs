@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -16,7 +17,7 @@ use crate::source::Offered;
 use crate::tool::Origin;
 
 /// What the operator writes down about tools: `[policy]` in the configuration.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PolicyRules {
     /// The tools and groups that may be used. Absent: all. Empty: none.
@@ -201,8 +202,8 @@ pub struct OperatorLimits {
 }
 
 impl OperatorLimits {
-    /// The limits of a tool: what its manifest asks for, under the operator's ceilings. One tool's own ceilings come
-    /// before those of its source, and these before the general ones.
+    /// The limits of a tool: what its manifest asks for, under the operator's ceilings and under the grant of its source.
+    /// One tool's own ceilings come before those of its source, and these before the general ones.
     pub(crate) fn narrow(&self, id: &ToolId, offered: &Offered) -> Result<Limits, RegistryError> {
         let nothing = LimitSet::default();
         let own = self.by_name.get(&id.wire_name()).unwrap_or(&nothing);
@@ -211,7 +212,8 @@ impl OperatorLimits {
             enforceable(id, own)?;
             enforceable(id, source)?;
         }
-        Ok(Limits::effective(&offered.requested, &own.or(source).or(&self.general)))
+        let limits = Limits::effective(&offered.requested, &own.or(source).or(&self.general));
+        Ok(limits.under_grant(&offered.ceiling.limits))
     }
 }
 

@@ -126,6 +126,7 @@ struct Table {
 }
 
 struct Buckets {
+    limit: RateLimit,
     minute: Bucket,
     hour: Bucket,
 }
@@ -215,7 +216,7 @@ impl RateGate {
     }
 
     /// The operator's rule for the tool, before that for its source, before the general one; where the operator says
-    /// nothing, the default. What the tool itself asks for can only tighten it.
+    /// nothing, the default. What the tool itself asks for, and what the grant of its source says, can only tighten it.
     fn rule(&self, tool: &Registered) -> RateRule {
         let named = |name: &str| self.rules.by_name.get(name).copied();
         let operator = named(tool.wire_name()).or_else(|| named(tool.id().source.as_str())).or(self.rules.general);
@@ -225,10 +226,7 @@ impl RateGate {
         match (rule, tool.rate_limit()) {
             (rule, None) => rule,
             (RateRule::Unlimited, Some(own)) => RateRule::Limited(own),
-            (RateRule::Limited(limit), Some(own)) => RateRule::Limited(RateLimit {
-                per_minute: limit.per_minute.min(own.per_minute),
-                per_hour: limit.per_hour.min(own.per_hour),
-            }),
+            (RateRule::Limited(limit), Some(own)) => RateRule::Limited(limit.min(own)),
         }
     }
 
@@ -255,15 +253,17 @@ impl Table {
             if self.size >= capacity {
                 return None;
             }
-            let (minute, hour) = self.saved.remove(&(caller.clone(), tool.clone())).unwrap_or((0, 0));
-            let buckets = Buckets {
-                minute: Bucket::new(limit.per_minute, MINUTE, clock, minute),
-                hour: Bucket::new(limit.per_hour, HOUR, clock, hour),
-            };
+            let empty_at = self.saved.remove(&(caller.clone(), tool.clone())).unwrap_or((0, 0));
+            let buckets = Buckets::new(limit, clock, empty_at);
             self.callers.entry(caller.clone()).or_default().insert(tool.clone(), buckets);
             self.size += 1;
         }
-        self.callers.get_mut(caller)?.get_mut(tool)
+        let buckets = self.callers.get_mut(caller)?.get_mut(tool)?;
+        // A grant or an update has changed the limit since: what was taken stays taken.
+        if buckets.limit != limit {
+            *buckets = Buckets::new(limit, clock, buckets.empty_at());
+        }
+        Some(buckets)
     }
 
     /// Drops the pairs whose buckets are both empty: a new pair would stand exactly as they do.
@@ -280,11 +280,10 @@ impl Table {
     }
 
     fn filled(&self, now: Nanos) -> Vec<SavedBucket> {
-        let live = self.callers.iter().flat_map(|(caller, tools)| {
-            tools
-                .iter()
-                .map(move |(tool, b)| (caller, tool, (b.minute.empty_at().as_u64(), b.hour.empty_at().as_u64())))
-        });
+        let live = self
+            .callers
+            .iter()
+            .flat_map(|(caller, tools)| tools.iter().map(move |(tool, buckets)| (caller, tool, buckets.empty_at())));
         let kept = self.saved.iter().map(|((caller, tool), empty_at)| (caller, tool, *empty_at));
         live.chain(kept)
             .filter(|(_, _, (minute, hour))| *minute.max(hour) > now.as_u64())
@@ -295,6 +294,21 @@ impl Table {
                 hour_empty_at,
             })
             .collect()
+    }
+}
+
+impl Buckets {
+    /// Buckets that will be empty at these times, of the minute and of the hour, in nanoseconds since the Unix epoch.
+    fn new(limit: RateLimit, clock: &RateClock, (minute, hour): (u64, u64)) -> Self {
+        Self {
+            limit,
+            minute: Bucket::new(limit.per_minute, MINUTE, clock, minute),
+            hour: Bucket::new(limit.per_hour, HOUR, clock, hour),
+        }
+    }
+
+    fn empty_at(&self) -> (u64, u64) {
+        (self.minute.empty_at().as_u64(), self.hour.empty_at().as_u64())
     }
 }
 
@@ -374,6 +388,27 @@ mod tests {
         now.store(nanoseconds(Duration::from_secs(20)), Ordering::Relaxed);
         let wait = bucket.take(Nanos::from(Duration::from_secs(20))).unwrap_err();
         assert_eq!(wait, Duration::from_secs(40));
+    }
+
+    #[test]
+    fn a_limit_that_changes_forgets_nothing() {
+        let shown = Arc::new(AtomicU64::new(1));
+        let clock = RateClock::of({
+            let shown = shown.clone();
+            move || shown.load(Ordering::Relaxed)
+        });
+        let (caller, tool) = (CallerKey::default(), ToolId::new("calc", "evaluate").unwrap());
+        let mut table = Table::default();
+        let mut take = |per_minute| {
+            let limit = RateLimit { per_minute, per_hour: u32::MAX };
+            let buckets = table.buckets(&caller, &tool, limit, &clock, 10).unwrap();
+            buckets.minute.take(clock.now()).is_ok()
+        };
+        assert!(take(40) && take(40));
+        assert!(!take(1), "two calls were made in this minute");
+        assert!(!take(4), "and still were");
+        shown.store(nanoseconds(MINUTE) * 2, Ordering::Relaxed);
+        assert!(take(1) && !take(1));
     }
 
     proptest! {

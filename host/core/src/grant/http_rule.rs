@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::num::NonZeroU64;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::http_target::HttpTarget;
@@ -21,7 +22,7 @@ use super::url_pattern::UrlPattern;
 /// ```
 ///
 /// The limits only lower those of the call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HttpRule {
     /// What may be reached.
@@ -44,8 +45,9 @@ pub struct HttpRule {
 }
 
 /// The methods of a rule: all of them, or those that are named.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
+#[schemars(extend("minItems" = 1))]
 pub enum Methods {
     /// Written `["*"]`.
     All,

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -14,8 +15,9 @@ use super::segment::SegmentError;
 /// A set of URLs: `https://api.x.com/v1/**`, `http://*.x.com:8080/health`.
 ///
 /// Scheme and port are exact; without a port it is the scheme's own.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("pattern" = "^https?://"))]
 pub struct UrlPattern {
     /// How requests travel.
     pub scheme: Scheme,

@@ -1,17 +1,21 @@
 //! The two forms: what a manifest asks for, and what a grant file grants.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU32;
 
-use ringfence_core::grant::HttpRule;
+use ringfence_core::LimitSet;
+use ringfence_core::grant::{HttpRule, Methods, UrlPattern};
+use ringfence_core::tool::RateLimit;
 use ringfence_core::tool_state::StateQuota;
 use ringfence_egress::Placement;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::file_pattern::FilePattern;
 use super::name_pattern::NamePattern;
 
 /// What a package asks for beside limits: `[capabilities]` in `ringfence.toml`. It gets none of it by asking.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Capabilities {
     /// The HTTP requests that its tools make.
@@ -39,13 +43,13 @@ pub struct Capabilities {
 }
 
 /// A credential as a manifest asks for it. The host places it; the tools never see it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Credential {
     /// Where it is placed.
     pub place: Placement,
     /// The requests that it is placed into, and no others. They have to be allowed under `http` as well.
-    pub requests: Vec<HttpRule>,
+    pub requests: Vec<RequestPattern>,
     /// Whether these requests are sent without it when the operator gave no secret.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub optional: bool,
@@ -56,10 +60,10 @@ pub struct Credential {
 
 /// What an operator grants a source: the file `grants/SOURCE.toml`. Where it says more than the package asks for, that
 /// has no effect.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Granted {
-    /// When all of it ends, in RFC 3339, such as `2027-01-31T12:00:00Z`; absent: never.
+    /// When all that it gives ends, in RFC 3339, such as `2027-01-31T12:00:00Z`; absent: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires: Option<String>,
     /// The HTTP requests that may be made.
@@ -86,21 +90,50 @@ pub struct Granted {
     /// How much may be kept between calls, for each user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<StateQuota>,
+    /// The most of each limit that its tools get, whatever manifest and configuration say. Holds beyond the end.
+    #[serde(skip_serializing_if = "LimitSet::is_empty")]
+    pub limits: LimitSet,
+    /// How often its tools may be called at most, whatever the configuration says. Holds beyond the end.
+    #[serde(skip_serializing_if = "GrantedRate::is_empty")]
+    pub rate: GrantedRate,
 }
 
 /// What the operator puts behind a credential that a package asks for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GrantedCredential {
     /// The name of the secret in the vault.
     pub secret: String,
     /// The requests that it may be placed into; absent: all for which the manifest asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub requests: Option<Vec<HttpRule>>,
+    pub requests: Option<Vec<RequestPattern>>,
+}
+
+/// Requests by URL and method. Unlike an HTTP rule it lets nothing pass, so it has no limits.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequestPattern {
+    /// To where, as in an HTTP rule.
+    pub url: UrlPattern,
+    /// How; without it GET and HEAD.
+    #[serde(default)]
+    pub methods: Methods,
+}
+
+/// How often the tools of a source may be called. A number that is left out narrows nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct GrantedRate {
+    /// Calls in any minute, per caller and tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_minute: Option<NonZeroU32>,
+    /// Calls in any hour, per caller and tool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_hour: Option<NonZeroU32>,
 }
 
 /// Secrets that are used without being seen.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SecretUse {
     /// Those whose being there may be asked about.
@@ -112,7 +145,7 @@ pub struct SecretUse {
 }
 
 /// Files of the workspace, by path below its root.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WorkspaceUse {
     /// Those that are read.
@@ -121,6 +154,26 @@ pub struct WorkspaceUse {
     /// Those that are written. Writing does not imply reading.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub write: Vec<FilePattern>,
+}
+
+impl From<RequestPattern> for HttpRule {
+    fn from(pattern: RequestPattern) -> Self {
+        Self::new(pattern.url, pattern.methods)
+    }
+}
+
+impl GrantedRate {
+    /// Whether it narrows nothing.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// As a limit, in which a number that was left out is larger than any other.
+    pub fn limit(&self) -> Option<RateLimit> {
+        let number = |said: Option<NonZeroU32>| said.map_or(u32::MAX, NonZeroU32::get);
+        let limit = RateLimit { per_minute: number(self.per_minute), per_hour: number(self.per_hour) };
+        (!self.is_empty()).then_some(limit)
+    }
 }
 
 impl SecretUse {

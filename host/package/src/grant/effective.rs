@@ -3,6 +3,7 @@
 use std::time::SystemTime;
 
 use jiff::Timestamp;
+use ringfence_core::source::Ceiling;
 use ringfence_core::tool_state::StateQuota;
 use ringfence_egress::AddressGrants;
 use thiserror::Error;
@@ -65,6 +66,11 @@ impl Effective {
     /// The granted addresses.
     pub fn addresses(&self) -> &AddressGrants {
         &self.addresses
+    }
+
+    /// What the grant leaves of limits and rate. It holds beyond the end of the grant, which only takes away.
+    pub fn ceiling(&self) -> Ceiling {
+        Ceiling { limits: self.granted.limits.clone(), rate: self.granted.rate.limit() }
     }
 
     /// Whether the grant has ended.
@@ -159,6 +165,9 @@ fn time(text: &str) -> Result<SystemTime, GrantError> {
 
 #[cfg(test)]
 mod tests {
+    use ringfence_core::tool::RateLimit;
+    use ringfence_core::{LimitKind, LimitSet};
+
     use super::*;
 
     fn effective(requested: &str, granted: &str) -> Effective {
@@ -217,6 +226,16 @@ mod tests {
         let running = effective(ask, &grant("2999-01-01T00:00:00Z"));
         assert!(running.may_test("a") && running.may_read(&["x"]) && running.env().count() == 1);
         assert!(running.tool("x").is_some() && running.state().is_some());
+    }
+
+    #[test]
+    fn limits_and_rate_hold_beyond_the_end() {
+        let narrowed = "[limits]\nfuel = 5\n[rate]\nper_hour = 7\n";
+        let rate = Some(RateLimit { per_minute: u32::MAX, per_hour: 7 });
+        let ceiling = Ceiling { limits: LimitSet::default().with(LimitKind::Fuel, 5), rate };
+        assert_eq!(effective("", narrowed).ceiling(), ceiling);
+        assert_eq!(effective("", &format!("expires = \"2020-01-01T00:00:00Z\"\n{narrowed}")).ceiling(), ceiling);
+        assert_eq!(effective("", "").ceiling(), Ceiling::default());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -10,7 +11,7 @@ const MAX_PATTERN: usize = 1024;
 
 /// Paths below the workspace, by segments: `docs/notes.md`, `docs/*.md` is none, `docs/*` is what lies in a folder,
 /// `docs/**` is the folder and all that is below it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 pub struct FilePattern(Vec<Segment>);
 

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -9,8 +10,9 @@ use thiserror::Error;
 const MAX_PATTERN: usize = 256;
 
 /// A name, exact or with `*` at its end: `github_token`, `github_*`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
+#[schemars(extend("pattern" = r"^[a-z0-9_.-]+\*?$"))]
 pub struct NamePattern {
     start: String,
     open: bool,

@@ -88,10 +88,15 @@ fn cases() -> Vec<Case> {
         (
             "unknown field of a tool",
             changed(|m| m["tools"][0]["x"] = json!(1)),
-            "manifest.malformed",
+            "manifest.unknown_field",
             "unknown field `x`",
         ),
-        ("unknown limit", changed(|m| m["package"]["limits"] = json!({"feul": 1})), "manifest.malformed", "`fuel`"),
+        (
+            "unknown limit",
+            changed(|m| m["package"]["limits"] = json!({"feul": 1})),
+            "manifest.unknown_field",
+            "did you mean `fuel`?",
+        ),
         ("other format", changed(|m| m["format"] = json!(2)), "manifest.format", "format 2"),
         (
             "other format with new fields",

@@ -54,6 +54,15 @@ pub(super) struct Grant {
     /// When all of the grant ends, in RFC 3339, such as 2027-01-31T12:00:00Z.
     #[arg(long, value_name = "TIME")]
     expires: Option<String>,
+    /// The most that its tools get of a limit, such as fuel=1000000; may be repeated.
+    #[arg(long = "limit", value_name = "LIMIT=NUMBER")]
+    limits: Vec<String>,
+    /// How often each of its tools may be called at most in any minute, by one caller.
+    #[arg(long, value_name = "CALLS")]
+    per_minute: Option<u32>,
+    /// How often in any hour.
+    #[arg(long, value_name = "CALLS")]
+    per_hour: Option<u32>,
 }
 
 impl Grant {
@@ -71,6 +80,9 @@ impl Grant {
             tools: pairs(self.tools)?,
             state: self.state_bytes.zip(self.state_keys).map(|(bytes, keys)| StateQuota { bytes, keys }),
             expires: self.expires,
+            limits: numbers(self.limits)?,
+            per_minute: self.per_minute,
+            per_hour: self.per_hour,
         };
         if change == GrantChange::default() {
             let text = "nothing to grant: say --all, or what (`ringfence grants` shows what it asks for)";
@@ -89,4 +101,12 @@ fn pairs(texts: Vec<String>) -> Result<Vec<(String, String)>, UsageError> {
         _ => Err(UsageError(format!("{text:?} is no pair: write it as NAME=VALUE"))),
     };
     texts.into_iter().map(pair).collect()
+}
+
+fn numbers(texts: Vec<String>) -> Result<Vec<(String, i64)>, UsageError> {
+    let number = |(name, text): (String, String)| match text.parse() {
+        Ok(number) => Ok((name, number)),
+        Err(_) => Err(UsageError(format!("{text:?} is no number: write a limit as {name}=1000"))),
+    };
+    pairs(texts)?.into_iter().map(number).collect()
 }

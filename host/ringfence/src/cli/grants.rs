@@ -21,12 +21,19 @@ impl Grants {
 
 pub(super) fn text(entries: &[GrantEntry]) -> String {
     let rows: Vec<_> = entries.iter().flat_map(rows).collect();
-    if rows.is_empty() {
-        return "No installed package asks for anything.".into();
-    }
+    let asked = match rows.is_empty() {
+        true => "No installed package asks for anything.".to_owned(),
+        false => show::table(["SOURCE", "GRANTED", "ASKS FOR"], rows),
+    };
+    let kept: String = entries.iter().filter(|entry| !entry.ceiling.is_empty()).map(kept).collect();
     let missing = entries.iter().find(|entry| entry.asked.iter().any(|asked| !asked.granted));
     let next = missing.map(|entry| format!("\n\nNext: `ringfence grant {} --all`, or only some of it.", entry.source));
-    format!("{}{}", show::table(["SOURCE", "GRANTED", "ASKS FOR"], rows), next.unwrap_or_default())
+    format!("{asked}{kept}{}", next.unwrap_or_default())
+}
+
+/// What the grant of a source leaves of limits and rate.
+fn kept(entry: &GrantEntry) -> String {
+    format!("\n\n`{}` gets at most {} ({})", entry.source, entry.ceiling.join(", "), entry.file.display())
 }
 
 fn rows(entry: &GrantEntry) -> impl Iterator<Item = [String; 3]> {

@@ -54,8 +54,18 @@ impl Inspect {
             trusted_comment: signature.as_ref().map(|signature| signature.trusted_comment().to_owned()),
             file: self.file,
         };
-        session.answer(&inspected, text)
+        let written = inspected.manifest.as_ref().map(|manifest| manifest.package.to_toml()).transpose()?;
+        session.answer(&inspected, |inspected| {
+            let written = written.map(|text| numbered(&text)).unwrap_or_default();
+            format!("{}{written}", text(inspected))
+        })
     }
+}
+
+/// The manifest with the numbers of its lines, by which `ringfence explain` names them.
+fn numbered(manifest: &str) -> String {
+    let lines = manifest.lines().enumerate().map(|(i, line)| format!("\n{:>4}  {line}", i + 1));
+    format!("\n\nringfence.toml{}", lines.collect::<String>())
 }
 
 fn text(seen: &Inspected) -> String {

@@ -17,6 +17,7 @@ mod list;
 mod new;
 mod remove;
 mod revoke;
+mod schema;
 mod secret;
 mod serve;
 mod session;
@@ -86,6 +87,8 @@ enum Command {
     Audit(audit::Audit),
     /// Print every key of the configuration with its default, check yours, or say where it lives.
     Config(config::ConfigCommand),
+    /// Print the JSON Schema of a manifest, a grant or the configuration, for an editor.
+    Schema(schema::SchemaCommand),
 
     /// Begin a tool.
     New(new::New),
@@ -139,6 +142,7 @@ async fn dispatch(command: Command, session: &Session) -> anyhow::Result<()> {
         Command::State(command) => command.run(session).await,
         Command::Audit(command) => command.run(session).await,
         Command::Config(command) => command.run(session).await,
+        Command::Schema(command) => command.run(session),
         Command::New(command) => command.run(session),
         Command::Build(command) => command.run(session).await,
         Command::Test(command) => command.run(session).await,

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::session::Session;
 use crate::request::Request;
 
-/// Take back all that a package was granted, at once. It stays installed.
+/// Take back all that a package was granted, at once. It stays installed, and limits and rate in its grant still hold.
 #[derive(Args)]
 pub(super) struct Revoke {
     /// The package, as `ringfence list` shows it.

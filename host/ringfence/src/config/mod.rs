@@ -12,9 +12,11 @@ use ringfence_core::gates::policy::{OperatorLimits, PolicyRules};
 use ringfence_core::gates::rate::{RateRule, RateRules};
 use ringfence_core::limit::{LimitKind, LimitSet};
 use ringfence_core::tool::RateLimit;
+use ringfence_package::reading::{self, ReadError};
 use ringfence_source_wasm::concurrency::ConcurrencySettings;
 use ringfence_source_wasm::{EngineSettings, Metering};
 use ringfence_store::Durability;
+use schemars::JsonSchema;
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -24,7 +26,7 @@ pub use home::{Home, HomeError, log_filter};
 pub const DEFAULTS: &str = include_str!("defaults.toml");
 
 /// What the operator wrote down. An absent key means its default.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
     /// The WebAssembly engine.
@@ -48,10 +50,11 @@ pub struct Config {
 }
 
 /// `[network]`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NetworkConfig {
     /// A file of certificates in PEM, of authorities that are trusted beside the usual ones.
+    #[schemars(with = "Option<String>")]
     pub authorities: Option<PathBuf>,
     /// The longest time for a connection, TLS included, in milliseconds.
     pub connect_ms: u64,
@@ -64,15 +67,16 @@ impl Default for NetworkConfig {
 }
 
 /// `[workspace]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WorkspaceConfig {
     /// The folder below which tools may be granted files; absent: none.
+    #[schemars(with = "Option<String>")]
     pub root: Option<PathBuf>,
 }
 
 /// `[tools."NAME"]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolConfig {
     /// Its ceilings.
@@ -82,19 +86,21 @@ pub struct ToolConfig {
 }
 
 /// `[rate]`: either numbers, or `unlimited = true`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct RateConfig {
     /// Calls in any minute, per caller and tool.
+    #[schemars(range(min = 1))]
     pub per_minute: Option<u32>,
     /// Calls in any hour, per caller and tool.
+    #[schemars(range(min = 1))]
     pub per_hour: Option<u32>,
     /// No limit at all.
     pub unlimited: bool,
 }
 
 /// `[audit]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct AuditConfig {
     /// What a recorded event survives.
@@ -102,7 +108,7 @@ pub struct AuditConfig {
 }
 
 /// What a recorded event survives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DurabilityConfig {
     /// A crash of ringfence.
@@ -128,12 +134,12 @@ pub enum ConfigError {
     #[error("cannot read the configuration: {0}")]
     Read(#[from] std::io::Error),
     /// It is not what a configuration looks like.
-    #[error("{path} is not a configuration: {error}\n`ringfence config` prints every key with its default.")]
+    #[error("{}\n`ringfence config` prints every key with its default.", .error.in_file(.path))]
     Parse {
         /// The file.
         path: PathBuf,
         /// What is wrong and where.
-        error: Box<toml::de::Error>,
+        error: ReadError,
     },
     /// Two keys contradict each other, or a value means nothing.
     #[error("[{section}] in the configuration: {problem}")]
@@ -156,8 +162,16 @@ impl Config {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(error.into()),
         };
-        let config: Self = toml::from_str(&text)
-            .map_err(|error| ConfigError::Parse { path: path.to_owned(), error: Box::new(error) })?;
+        Self::parse(path, &text)
+    }
+
+    /// Reads `text`, which stands in the file at `path`.
+    ///
+    /// # Errors
+    /// When it holds an unknown key or a value that means nothing.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
+        let config: Self =
+            reading::from_toml(text).map_err(|error| ConfigError::Parse { path: path.to_owned(), error })?;
         config.check()?;
         Ok(config)
     }
@@ -231,8 +245,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Config, String> {
-        let config: Config = toml::from_str(text).map_err(|error| error.to_string())?;
-        config.check().map_err(|error| error.to_string()).map(|()| config)
+        Config::parse("config.toml".as_ref(), text).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -259,9 +272,19 @@ mod tests {
 
     #[test]
     fn an_unknown_key_is_an_error() {
-        assert!(parse("[polcy]\n").unwrap_err().contains("polcy"));
-        assert!(parse("[limits]\nfule = 1\n").unwrap_err().contains("did you mean `fuel`"));
-        assert!(parse("[engine]\nstack = 1\n").unwrap_err().contains("stack_bytes"));
+        for (text, expected) in [
+            ("[polcy]\n", "config.toml:1:2: unknown field `polcy`: did you mean `policy`?"),
+            ("[limits]\nfule = 1\n", "config.toml:2:1: unknown field `fule`: did you mean `fuel`?"),
+            ("[engine]\nstack = 1\n", "config.toml:2:1: unknown field `stack`: did you mean `stack_bytes`?"),
+            (
+                "[tools.\"calc\".rate]\nper_minut = 1\n",
+                "config.toml:2:1: unknown field `per_minut`: did you mean `per_minute`?",
+            ),
+            ("[audit]\ndurability = \"pwer\"\n", "config.toml:2:14: unknown value `pwer`: did you mean `power`?"),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert_eq!(error.lines().next(), Some(expected));
+        }
     }
 
     #[test]

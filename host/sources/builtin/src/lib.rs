@@ -9,7 +9,7 @@ use std::sync::Arc;
 use ringfence_core::error::{Failure, FailureKind, ToolError};
 use ringfence_core::limit::LimitSet;
 use ringfence_core::name::SourceName;
-use ringfence_core::source::{Offered, ToolSource};
+use ringfence_core::source::{Ceiling, Offered, ToolSource};
 use ringfence_core::tool::{Effects, Origin, Tool};
 
 /// All built-in tools.
@@ -38,8 +38,13 @@ impl ToolSource for Builtins {
     fn tools(&self) -> Vec<Offered> {
         let tools: [Arc<dyn Tool>; 3] =
             [Arc::new(echo::Echo::new()), Arc::new(json::Json::new()), Arc::new(time::Time::new())];
-        let offer =
-            |tool| Offered { tool, origin: Origin::Builtin, requested: LimitSet::default(), effects_believed: true };
+        let offer = |tool| Offered {
+            tool,
+            origin: Origin::Builtin,
+            requested: LimitSet::default(),
+            ceiling: Ceiling::default(),
+            effects_believed: true,
+        };
         tools.into_iter().map(offer).collect()
     }
 }

@@ -14,18 +14,21 @@ use std::time::Duration;
 use ringfence_core::caller::CallerKey;
 use ringfence_core::error::ToolError;
 use ringfence_core::gates::depth::MAX_DEPTH;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::spare::{SPARES, Spare};
 
 /// `[concurrency]` in the configuration.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConcurrencySettings {
     /// Calls of one tool by one caller that run at once, at each depth.
+    #[schemars(range(min = 1))]
     pub per_caller_and_tool: u32,
-    /// Calls of one tool that run at once, at each depth; `None`: half of all instances.
+    /// Calls of one tool that run at once, at each depth; absent: half of all instances.
+    #[schemars(range(min = 1))]
     pub per_tool: Option<u32>,
     /// How long a call waits for a place, in milliseconds.
     pub wait_ms: u64,

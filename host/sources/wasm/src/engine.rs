@@ -3,6 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
@@ -31,7 +32,7 @@ const TABLE_KEEP_RESIDENT: usize = 64 << 10;
 const TABLE_ELEMENTS: usize = 200_000;
 
 /// The engine's settings, `[engine]` in the configuration. They hold for all guests.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EngineSettings {
     /// How large a component may be.
@@ -40,7 +41,8 @@ pub struct EngineSettings {
     pub metering: Metering,
     /// The stack of a guest, in bytes.
     pub stack_bytes: usize,
-    /// Live instances at once, for all tools and callers together; `None`: what the profile says.
+    /// Live instances at once, for all tools and callers together; absent: what the profile says.
+    #[schemars(range(min = 1))]
     pub instances: Option<u32>,
     /// Whether instances live in a pool. Without it every call maps its memory anew, which is several times slower; it
     /// is there for systems whose address space is bounded.
@@ -48,7 +50,7 @@ pub struct EngineSettings {
 }
 
 /// How large a component may be, and so how many instances fit.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Profile {
     /// Guests in Rust, C, Go: 2,048 instances.
@@ -59,7 +61,7 @@ pub enum Profile {
 }
 
 /// How a guest's instructions are counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Metering {
     /// By fuel. The same call always burns the same.

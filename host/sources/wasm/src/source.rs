@@ -18,7 +18,7 @@ pub struct WasmSource {
 }
 
 impl WasmSource {
-    /// The tools `specs` of `component`, which ask for the limits `requested`.
+    /// The tools `specs` of `component`, which ask for the limits `requested` and get what its grant leaves of them.
     pub fn new(
         name: SourceName,
         origin: &Origin,
@@ -37,6 +37,7 @@ impl WasmSource {
             }),
             origin: origin.clone(),
             requested: requested.clone(),
+            ceiling: component.reach().grant.ceiling(),
             effects_believed,
         };
         Self { name, tools: specs.into_iter().map(offer).collect() }

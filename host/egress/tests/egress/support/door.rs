@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ringfence_core::Limits;
 use ringfence_core::grant::{HttpRule, Methods, RuleSet};
 use ringfence_egress::{
-    Access, AddressGrants, BoundCredential, Budget, Egress, EgressError, Request, Response, Settings,
+    Access, AddressGrants, BoundCredential, Budget, Egress, EgressError, Request, Response, Scanner, Settings,
 };
 
 use super::names::Names;
@@ -28,7 +28,8 @@ pub fn access(rules: &[&str], addresses: &[&str]) -> Access {
 /// The same, with rules that say more, and with credentials.
 pub fn access_with(rules: Vec<HttpRule>, addresses: &[&str], credentials: Vec<BoundCredential>) -> Access {
     let addresses = AddressGrants::new(addresses.iter().map(|net| net.parse().unwrap()));
-    Access::new(RuleSet::new(rules), addresses, credentials, &[]).unwrap()
+    let secrets: Vec<_> = credentials.iter().map(|bound| (bound.name.clone(), bound.secret.clone())).collect();
+    Access::new(RuleSet::new(rules), addresses, credentials, Scanner::new(&secrets).unwrap())
 }
 
 pub fn get(url: &str) -> Request {

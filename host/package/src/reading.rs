@@ -1,0 +1,177 @@
+//! Reading what people write: an error says where it is and what was probably meant, and a decision can name its line.
+
+use std::fmt;
+use std::path::Path;
+
+use ringfence_core::name::nearest;
+use serde::de::DeserializeOwned;
+use thiserror::Error;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// What is wrong with a text in TOML.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{place}: {problem}")]
+pub struct ReadError {
+    /// Where.
+    pub place: Place,
+    /// What, and where a name was mistaken, what it should have been.
+    pub problem: String,
+}
+
+/// A place in a text, both numbers from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The line.
+    pub line: usize,
+    /// The character in it.
+    pub column: usize,
+}
+
+impl ReadError {
+    /// The error of the file at `path`, in the form that editors jump to.
+    pub fn in_file(&self, path: &Path) -> String {
+        format!("{}:{}:{}: {}", path.display(), self.place.line, self.place.column, self.problem)
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}, column {}", self.line, self.column)
+    }
+}
+
+/// Reads a text in TOML. A name that does not exist is an error wherever it stands.
+///
+/// # Errors
+/// What is wrong with it, and where.
+pub fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, ReadError> {
+    toml::from_str(text).map_err(|error| {
+        // An error of the whole text, such as a field that is missing, is at its beginning.
+        let place = place(text, error.span().map_or(0, |span| span.start));
+        ReadError { place, problem: unknown_name(error.message()).unwrap_or_else(|| error.message().to_owned()) }
+    })
+}
+
+/// The line of what stands at `path` in a text in TOML, from 1: a field by its name, or, where `index` is given, that
+/// element of a list, from 0.
+pub fn line_of(text: &str, path: &[&str], index: Option<usize>) -> Option<usize> {
+    let document = DeTable::parse(text).ok()?;
+    let (last, tables) = path.split_last()?;
+    let mut table = document.get_ref();
+    for name in tables {
+        let DeValue::Table(inner) = field(table, name)?.1.get_ref() else { return None };
+        table = inner;
+    }
+    let (key, value) = field(table, last)?;
+    let span = match (value.get_ref(), index) {
+        (DeValue::Array(list), Some(index)) => list.get(index)?.span(),
+        (_, Some(_)) => return None,
+        (_, None) => key.span(),
+    };
+    Some(place(text, span.start).line)
+}
+
+fn field<'a, 't>(
+    table: &'a DeTable<'t>,
+    name: &str,
+) -> Option<(&'a Spanned<toml::de::DeString<'t>>, &'a Spanned<DeValue<'t>>)> {
+    table.iter().find(|(key, _)| key.get_ref() == name)
+}
+
+fn place(text: &str, offset: usize) -> Place {
+    let before = text.get(..offset).unwrap_or_default();
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    Place { line: before.matches('\n').count() + 1, column: before[line_start..].chars().count() + 1 }
+}
+
+/// What `message` says, with the nearest name that there is, when it is about a name that there is not.
+///
+/// serde tells what it expected in this text alone: "unknown field `x`, expected one of `a`, `b`".
+pub(crate) fn unknown_name(message: &str) -> Option<String> {
+    let kind = ["field", "variant"].into_iter().find(|kind| message.starts_with(&format!("unknown {kind} `")))?;
+    let (name, expected) = message.split_once('`')?.1.split_once("`, expected ")?;
+    let known: Vec<&str> = expected.split('`').skip(1).step_by(2).collect();
+    let what = if kind == "field" { "field" } else { "value" };
+    let hint = match nearest(name, known.iter().copied(), 1).pop() {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("known are {}", known.join(", ")),
+    };
+    Some(format!("unknown {what} `{}`: {hint}", name.escape_debug()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only reading is tested")]
+    struct Outer {
+        name: String,
+        #[serde(default)]
+        rules: Vec<Inner>,
+        #[serde(default)]
+        named: BTreeMap<String, Inner>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only reading is tested")]
+    struct Inner {
+        colour: Colour,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Colour {
+        Red,
+        Blue,
+    }
+
+    fn error(text: &str) -> String {
+        from_toml::<Outer>(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_name_that_does_not_exist_is_found_wherever_it_stands() {
+        for (text, expected) in [
+            ("nam = \"x\"\n", "line 1, column 1: unknown field `nam`: did you mean `name`?"),
+            ("name = \"x\"\nzzz = 1\n", "line 2, column 1: unknown field `zzz`: known are name, rules, named"),
+            (
+                "name = \"x\"\n[[rules]]\n  color = \"red\"\n",
+                "line 3, column 3: unknown field `color`: did you mean `colour`?",
+            ),
+            (
+                "name = \"x\"\n[named.a]\ncolour = \"red\"\n[named.b]\ncolor = \"red\"\n",
+                "line 5, column 1: unknown field `color`: did you mean `colour`?",
+            ),
+            (
+                "name = \"x\"\nrules = [{ colour = \"rad\" }]\n",
+                "line 2, column 21: unknown value `rad`: did you mean `red`?",
+            ),
+            ("[[rules]]\ncolour = \"red\"\n", "line 1, column 1: missing field `name`"),
+        ] {
+            assert_eq!(error(text), expected);
+        }
+        assert!(error("name = ").starts_with("line 1, "), "{}", error("name = "));
+        let in_file = from_toml::<Outer>("nam = 1").unwrap_err().in_file(Path::new("a/b.toml"));
+        assert_eq!(in_file, "a/b.toml:1:1: unknown field `nam`: did you mean `name`?");
+    }
+
+    #[test]
+    fn a_line_is_found_in_every_form_of_writing() {
+        let text = "# first\na = 1\nlist = [\n  { x = 1 },\n  { x = 2 },\n]\n[t.u]\nb = 2\n[[t.rules]]\nx = 1\n\n[[t.rules]]\n";
+        assert_eq!(line_of(text, &["a"], None), Some(2));
+        assert_eq!(line_of(text, &["list"], Some(1)), Some(5));
+        assert_eq!(line_of(text, &["t", "u", "b"], None), Some(8));
+        assert_eq!([0, 1].map(|i| line_of(text, &["t", "rules"], Some(i))), [Some(9), Some(12)]);
+        assert_eq!(line_of(text, &["t", "rules"], Some(2)), None);
+        assert_eq!(line_of(text, &["a"], Some(0)), None);
+        assert_eq!(line_of(text, &["nobody"], None), None);
+    }
+}

@@ -1,0 +1,102 @@
+//! The secrets of the vault, as they were when they were read last, and the one scanner that finds them.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ringfence_core::Secret;
+use ringfence_egress::{Scanner, ScannerError};
+use ringfence_vault::{Vault, VaultError};
+use thiserror::Error;
+
+/// The vault and what was last read from it. The values are read, and the scanner is made, once for each change.
+pub(crate) struct KnownSecrets {
+    vault: Arc<Vault>,
+    read: Mutex<Option<Arc<Secrets>>>,
+}
+
+/// Names and values, and what finds them in requests and responses.
+pub(crate) struct Secrets {
+    pub(crate) all: Vec<(String, Secret)>,
+    pub(crate) scanner: Scanner,
+}
+
+/// Why the secrets are not known.
+#[derive(Debug, Error)]
+pub(crate) enum SecretsError {
+    #[error("its credentials cannot be read: {0}")]
+    Vault(#[from] VaultError),
+    #[error(transparent)]
+    Scanner(#[from] ScannerError),
+}
+
+impl KnownSecrets {
+    /// Those in `vault`. Nothing is read yet.
+    pub(crate) fn new(vault: Arc<Vault>) -> Self {
+        Self { vault, read: Mutex::default() }
+    }
+
+    /// What is in the vault.
+    ///
+    /// # Errors
+    /// When it does not answer, or holds too much to search for. It is asked again the next time.
+    pub(crate) fn get(&self) -> Result<Arc<Secrets>, SecretsError> {
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(secrets) = &*read {
+            return Ok(secrets.clone());
+        }
+        let secrets = Arc::new(Secrets::of(&self.vault)?);
+        *read = Some(secrets.clone());
+        Ok(secrets)
+    }
+
+    /// The vault has changed.
+    pub(crate) fn forget(&self) {
+        *self.read.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}
+
+impl Secrets {
+    fn of(vault: &Vault) -> Result<Self, SecretsError> {
+        let all: Vec<_> = vault.all()?.into_iter().map(|(name, secret)| (name.as_str().to_owned(), secret)).collect();
+        let scanner = Scanner::new(&all)?;
+        // `secret set` takes none that is too short, but a keyring can be changed from outside.
+        for name in scanner.skipped() {
+            tracing::warn!("the secret `{name}` is too short to be found in results, and is placed nowhere");
+        }
+        Ok(Self { all, scanner })
+    }
+
+    /// Those that can be found in texts.
+    pub(crate) fn findable(&self) -> impl Iterator<Item = (String, Secret)> {
+        self.all.iter().filter(|(name, _)| !self.scanner.skipped().contains(name)).cloned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ringfence_vault::{Choice, FileKey};
+
+    use super::*;
+
+    #[test]
+    fn what_was_read_is_shared_until_the_vault_has_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let vault = Arc::new(Vault::open(&folder.path().join("vault")).unwrap());
+        vault.choose(Choice::File(FileKey::KeyFile)).unwrap();
+        let set = |name: &str, value: &str| {
+            vault.set(name.to_owned().try_into().unwrap(), Secret::new(value.to_owned())).unwrap();
+        };
+        set("first", "a long enough value");
+        let known = KnownSecrets::new(vault.clone());
+        let before = known.get().unwrap();
+        assert!(Arc::ptr_eq(&before, &known.get().unwrap()));
+        set("second", "another value");
+        set("short", "1234");
+        assert_eq!(known.get().unwrap().all.len(), 1);
+        known.forget();
+        let after = known.get().unwrap();
+        assert_eq!(after.all.len(), 3);
+        let findable: Vec<String> = after.findable().map(|(name, _)| name).collect();
+        assert_eq!(findable, ["first", "second"]);
+        assert_eq!(after.scanner.text("it is another value"), "it is [REDACTED:second]");
+    }
+}

@@ -1,0 +1,254 @@
+//! Every field of every file that people write has a test that fails when the field is ignored. The fields are those of
+//! the published schemas, so a new one without a test fails here.
+
+use std::collections::BTreeSet;
+
+use ringfence::LimitKind;
+use serde_json::Value;
+
+use crate::repository;
+use crate::support::binary::Home;
+
+/// Files of tests, each with tests, each with the fields that it is for. `limits.*` are those of a call, `limits.http_*`
+/// those of its requests: their tests go through all of them, and `every_limit_is_tried` holds them to that.
+type Tests = &'static [(&'static str, &'static [(&'static str, &'static [&'static str])])];
+
+const MANIFEST: Tests = &[
+    (
+        "tests/author.rs",
+        &[(
+            "inspect_prints_all_that_the_manifest_says",
+            &["name", "version", "publisher", "description", "license", "homepage"],
+        )],
+    ),
+    ("tests/limits.rs", &[("a_package_can_ask_for_less_of_everything", &["limits.*"])]),
+    (
+        "tests/capabilities/network.rs",
+        &[
+            ("a_request_goes_where_it_was_asked_for_and_granted_and_nowhere_else", &["capabilities.http[].url"]),
+            ("either_side_can_name_fewer_urls_and_methods", &["capabilities.http[].methods"]),
+            (
+                "each_limit_of_the_network_ends_the_call",
+                &[
+                    "limits.http_*",
+                    "capabilities.http[].requests",
+                    "capabilities.http[].request_bytes",
+                    "capabilities.http[].response_bytes",
+                    "capabilities.http[].time_ms",
+                ],
+            ),
+            (
+                "credentials_are_placed_by_the_host_and_taken_out_of_what_comes_back",
+                &[
+                    "capabilities.credentials.*.place.bearer",
+                    "capabilities.credentials.*.place.basic.username",
+                    "capabilities.credentials.*.place.header.name",
+                    "capabilities.credentials.*.place.header.prefix",
+                    "capabilities.credentials.*.place.query",
+                    "capabilities.credentials.*.place.path",
+                    "capabilities.credentials.*.place.json",
+                    "capabilities.credentials.*.requests[].methods",
+                ],
+            ),
+            ("a_credential_goes_only_where_the_manifest_binds_it", &["capabilities.credentials.*.requests[].url"]),
+            ("a_credential_that_is_optional_is_missed_by_nobody", &["capabilities.credentials.*.optional"]),
+        ],
+    ),
+    (
+        "tests/capabilities/grants.rs",
+        &[
+            ("the_description_of_a_credential_is_shown_to_who_grants_it", &["capabilities.credentials.*.description"]),
+            ("the_environment_is_what_was_asked_for_and_given", &["capabilities.env[]"]),
+        ],
+    ),
+    (
+        "tests/capabilities/tools.rs",
+        &[("a_tool_is_called_where_that_was_asked_for_and_granted", &["capabilities.tools.*"])],
+    ),
+    (
+        "tests/capabilities/state.rs",
+        &[(
+            "the_quota_is_the_lesser_of_what_was_asked_for_and_granted",
+            &["capabilities.state.bytes", "capabilities.state.keys"],
+        )],
+    ),
+    (
+        "host/package/src/grant/effective.rs",
+        &[(
+            "only_what_both_name_is_given",
+            &[
+                "capabilities.secrets.test[]",
+                "capabilities.secrets.sign[]",
+                "capabilities.workspace.read[]",
+                "capabilities.workspace.write[]",
+            ],
+        )],
+    ),
+];
+
+const GRANT: Tests = &[
+    ("tests/limits.rs", &[("the_grant_of_a_source_can_lower_every_limit", &["limits.*"])]),
+    (
+        "tests/capabilities/network.rs",
+        &[
+            ("a_request_goes_where_it_was_asked_for_and_granted_and_nowhere_else", &["addresses[]"]),
+            ("either_side_can_name_fewer_urls_and_methods", &["http[].url", "http[].methods"]),
+            (
+                "each_limit_of_the_network_ends_the_call",
+                &[
+                    "limits.http_*",
+                    "http[].requests",
+                    "http[].request_bytes",
+                    "http[].response_bytes",
+                    "http[].time_ms",
+                ],
+            ),
+            ("credentials_are_placed_by_the_host_and_taken_out_of_what_comes_back", &["credentials.*.secret"]),
+            (
+                "the_operator_can_bind_a_credential_more_tightly_than_it_was_asked_for",
+                &["credentials.*.requests[].url", "credentials.*.requests[].methods"],
+            ),
+        ],
+    ),
+    (
+        "tests/capabilities/grants.rs",
+        &[
+            ("the_environment_is_what_was_asked_for_and_given", &["expires", "env.*"]),
+            ("a_rate_in_the_grant_narrows_that_of_the_configuration", &["rate.per_minute", "rate.per_hour"]),
+        ],
+    ),
+    ("tests/capabilities/tools.rs", &[("a_tool_is_called_where_that_was_asked_for_and_granted", &["tools.*"])]),
+    (
+        "tests/capabilities/state.rs",
+        &[("the_quota_is_the_lesser_of_what_was_asked_for_and_granted", &["state.bytes", "state.keys"])],
+    ),
+    (
+        "host/package/src/grant/effective.rs",
+        &[(
+            "only_what_both_name_is_given",
+            &["secrets.test[]", "secrets.sign[]", "workspace.read[]", "workspace.write[]"],
+        )],
+    ),
+];
+
+const CONFIG: Tests = &[
+    (
+        "tests/settings.rs",
+        &[
+            ("a_component_that_does_not_fit_the_profile_is_refused_with_the_number", &["engine.profile"]),
+            ("metering_by_epoch_counts_no_fuel", &["engine.metering"]),
+            ("the_stack_is_as_large_as_set", &["engine.stack_bytes"]),
+            ("instances_bound_all_tools_together", &["engine.instances"]),
+            ("a_pool_is_there_unless_it_is_turned_off", &["engine.pooling"]),
+            ("concurrency_per_caller_and_tool", &["concurrency.per_caller_and_tool"]),
+            ("concurrency_per_tool", &["concurrency.per_tool"]),
+            ("a_call_waits_for_a_place_as_long_as_it_is_told", &["concurrency.wait_ms"]),
+            ("a_record_that_survives_power_is_synchronised_with_the_disk", &["audit.durability"]),
+        ],
+    ),
+    (
+        "tests/limits.rs",
+        &[
+            ("the_operator_can_set_every_limit_for_all_tools", &["limits.*"]),
+            ("the_operator_can_set_every_limit_for_one_source", &["tools.*.limits.*"]),
+        ],
+    ),
+    (
+        "tests/pipeline.rs",
+        &[
+            (
+                "the_operator_can_set_every_rate_for_all_tools_a_source_and_one_tool",
+                &[
+                    "rate.per_minute",
+                    "rate.per_hour",
+                    "rate.unlimited",
+                    "tools.*.rate.per_minute",
+                    "tools.*.rate.per_hour",
+                    "tools.*.rate.unlimited",
+                ],
+            ),
+            ("deny_is_final_and_absent_empty_and_listed_differ", &["policy.allow[]", "policy.deny[]"]),
+        ],
+    ),
+    (
+        "tests/capabilities/network.rs",
+        &[
+            ("each_limit_of_the_network_ends_the_call", &["limits.http_*", "tools.*.limits.http_*"]),
+            ("an_authority_of_the_operators_is_trusted", &["network.authorities"]),
+            ("a_connection_takes_no_longer_than_it_may", &["network.connect_ms"]),
+        ],
+    ),
+    ("tests/capabilities/files.rs", &[("files_are_read_and_written_as_far_as_that_was_granted", &["workspace.root"])]),
+];
+
+#[test]
+fn every_field_has_a_test_that_fails_when_it_is_ignored() {
+    let home = Home::new();
+    for (file, tests) in [("manifest", MANIFEST), ("grant", GRANT), ("config", CONFIG)] {
+        let schema = home.args(&["schema", file]).json();
+        let (published, tested) = (fields(&schema, ""), tests.iter().flat_map(tested).collect::<BTreeSet<_>>());
+        let untested: Vec<_> = published.difference(&tested).collect();
+        assert!(untested.is_empty(), "no test is named here for these fields of the {file}: {untested:#?}");
+        let gone: Vec<_> = tested.difference(&published).collect();
+        assert!(gone.is_empty(), "the {file} has no such fields: {gone:#?}");
+    }
+}
+
+#[test]
+fn every_test_that_is_named_is_there() {
+    for (file, tests) in [MANIFEST, GRANT, CONFIG].concat() {
+        let source = std::fs::read_to_string(repository().join(file)).unwrap();
+        for (test, _) in tests {
+            let before = source.split_once(&format!("fn {test}(")).map(|(before, _)| before);
+            let marked = before.is_some_and(|before| before.lines().rev().take(2).any(|line| line.contains("test")));
+            assert!(marked, "{file} has no test `{test}`");
+        }
+    }
+}
+
+/// The fields of the tests in a file.
+fn tested((_, tests): &(&str, &[(&str, &[&str])])) -> Vec<String> {
+    tests.iter().flat_map(|(_, fields)| fields.iter().flat_map(|field| written_out(field))).collect()
+}
+
+/// A field, or all limits where it stands for them.
+fn written_out(field: &str) -> Vec<String> {
+    let limits =
+        |of_http: bool| LimitKind::all().map(LimitKind::key).filter(move |key| key.starts_with("http_") == of_http);
+    if let Some(path) = field.strip_suffix("limits.http_*") {
+        return limits(true).map(|key| format!("{path}limits.{key}")).collect();
+    }
+    match field.strip_suffix("limits.*") {
+        Some(path) => limits(false).map(|key| format!("{path}limits.{key}")).collect(),
+        None => vec![field.to_owned()],
+    }
+}
+
+/// The fields below `path` that hold a value: `.` leads into a table, `.*` into one with any names, `[]` into a list. Of
+/// several forms each is a field.
+fn fields(schema: &Value, path: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+        let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+        found.extend(fields(field, &path));
+    }
+    if schema["additionalProperties"].is_object() {
+        found.extend(fields(&schema["additionalProperties"], &format!("{path}.*")));
+    }
+    if schema["items"].is_object() {
+        found.extend(fields(&schema["items"], &format!("{path}[]")));
+    }
+    let forms = schema["oneOf"].as_array().into_iter().flatten().collect::<Vec<_>>();
+    if forms.iter().any(|form| form["properties"].is_object()) {
+        for form in forms {
+            match form["const"].as_str() {
+                Some(word) => drop(found.insert(format!("{path}.{word}"))),
+                None => found.extend(fields(form, path)),
+            }
+        }
+    }
+    if found.is_empty() {
+        found.insert(path.to_owned());
+    }
+    found
+}
