@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::caller::Caller;
-use crate::finish::scrub::Scrubber;
+use crate::finish::current::CurrentScrubber;
 use crate::registry::Registered;
 
 /// The name of one call, unique across restarts. Log, audit and guest show the same.
@@ -101,12 +101,12 @@ pub struct CallContext {
     /// Where progress goes; `None` when nobody listens.
     pub progress: Option<Arc<dyn ProgressSink>>,
     /// What cleans what a tool says beside its result; set by the pipeline.
-    pub(crate) scrubber: Option<Arc<Scrubber>>,
+    pub(crate) scrubber: Option<Arc<CurrentScrubber>>,
 }
 
 impl CallContext {
     /// What cleans what a tool says beside its result, its log above all.
-    pub fn scrubber(&self) -> Option<Arc<Scrubber>> {
+    pub fn scrubber(&self) -> Option<Arc<CurrentScrubber>> {
         self.scrubber.clone()
     }
 

@@ -37,7 +37,7 @@ pub struct ToolHost {
     /// Whether a person has to agree.
     pub approval: ApprovalGate,
     /// What must not be seen.
-    pub scrubber: CurrentScrubber,
+    pub scrubber: Arc<CurrentScrubber>,
     /// The record.
     pub audit: Arc<dyn AuditLog>,
 }
@@ -49,7 +49,7 @@ impl ToolHost {
     /// Every end of a call but success; see [`CallError`].
     pub async fn call(&self, mut call: ToolCall) -> Result<ToolOutput, CallError> {
         shorten(&mut call.tool);
-        call.context.scrubber = Some(self.scrubber.get());
+        call.context.scrubber = Some(self.scrubber.clone());
         call.context.progress = call.context.progress.map(|sink| self.clean(sink));
         let trail = AuditTrail::open(&self.audit, &call).await?; // cannot record, cannot run
         let result = self.run(call, &trail).await;
@@ -72,7 +72,7 @@ impl ToolHost {
     }
 
     fn clean(&self, sink: Arc<dyn ProgressSink>) -> Arc<dyn ProgressSink> {
-        Arc::new(CleanProgress { sink, scrubber: self.scrubber.get() })
+        Arc::new(CleanProgress { sink, scrubber: self.scrubber.clone() })
     }
 
     fn resolve(&self, name: &str) -> Result<Arc<Registered>, CallError> {

@@ -14,7 +14,7 @@ use ringfence_core::registry::RegistryError;
 use ringfence_core::source::{Offered, ToolSource};
 use ringfence_core::tool::{Origin, Tool};
 use ringfence_core::{Registry, Secret, ToolHost};
-use ringfence_egress::{Egress, Settings, SettingsError};
+use ringfence_egress::{Egress, Settings, SettingsError, Tokens};
 use ringfence_package::PackageError;
 use ringfence_source_builtin::Builtins;
 use ringfence_source_wasm::{
@@ -175,7 +175,8 @@ impl Builder {
 
         registry.put(&Builtins::new())?;
         registry.put(&NativeTools::new(self.native))?;
-        let means = Arc::new(means(&config, &self.home, &store)?);
+        let scrubber = Arc::new(CurrentScrubber::default());
+        let means = Arc::new(means(&config, &self.home, &store, &scrubber)?);
         let packages =
             Packages::open(store.clone(), engine.clone(), concurrency.clone(), registry.clone(), means.clone())?;
         for embedded in self.embedded {
@@ -190,24 +191,27 @@ impl Builder {
         };
         warn_of_unknown_names(&config, &registry);
         let known = self.secrets.iter().cloned().chain(stored_secrets(&means)).collect();
-        let scrubber = CurrentScrubber::new(Scrubber::new(known)?);
+        scrubber.replace(Scrubber::new(known)?)?;
         let pipeline = ToolHost { registry, policy, rate, approval: ApprovalGate, scrubber, audit: audit.clone() };
         Ok(Ringfence::start(pipeline, store, audit, packages, means, self.secrets))
     }
 }
 
-fn means(config: &Config, home: &Home, store: &Store) -> Result<Means, BuildError> {
+fn means(config: &Config, home: &Home, store: &Store, scrubber: &Arc<CurrentScrubber>) -> Result<Means, BuildError> {
     let authorities =
         config.network.authorities.as_deref().map(fs_err::read).transpose().map_err(BuildError::Network)?;
     let settings = Settings {
         authorities: authorities.unwrap_or_default(),
         connect_timeout: Duration::from_millis(config.network.connect_ms),
+        scrubber: scrubber.clone(),
         ..Settings::default()
     };
     let workspace = config.workspace.root.as_deref().map(Workspace::open).transpose();
+    let vault = Arc::new(Vault::open(&store.folder().root().join("vault"))?);
     Ok(Means {
         door: Arc::new(Egress::new(settings)?),
-        vault: Arc::new(Vault::open(&store.folder().root().join("vault"))?),
+        tokens: Tokens::new(vault.clone()),
+        vault,
         workspace: workspace.map_err(BuildError::Workspace)?,
         grants: Grants::new(home.grants()),
     })

@@ -138,7 +138,9 @@ impl Ringfence {
         let failed = |error: &dyn std::error::Error| RequestError::new(ErrorKind::Failed, "secret", error);
         let secrets = self.means.all_secrets().map_err(|error| failed(&error))?;
         let known = self.secrets.iter().cloned().chain(secrets).collect();
-        self.pipeline.scrubber.replace(Scrubber::new(known).map_err(|error| failed(&error))?);
+        let replaced = Scrubber::new(known).and_then(|scrubber| self.pipeline.scrubber.replace(scrubber));
+        replaced.map_err(|error| failed(&error))?;
+        self.means.tokens.forget();
         self.packages.restart()
     }
 

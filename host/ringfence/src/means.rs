@@ -5,9 +5,12 @@ use std::sync::Arc;
 use ringfence_core::Secret;
 use ringfence_core::grant::RuleSet;
 use ringfence_core::name::SourceName;
-use ringfence_egress::{Access, BoundCredential, Egress, LackingCredential, MIN_CREDENTIAL, Request, ScannerError};
+use ringfence_egress::{
+    Access, BoundCredential, CredentialValue, Egress, GrantType, LackingCredential, MIN_CREDENTIAL, OAuthClient,
+    Request, ScannerError, Scope, Tokens,
+};
 use ringfence_package::Effective;
-use ringfence_package::grant::Capabilities;
+use ringfence_package::grant::{Capabilities, Credential, GrantedCredential};
 use ringfence_source_wasm::{Network, Reach, Workspace};
 use ringfence_vault::{SecretName, Vault, VaultError};
 use serde::{Deserialize, Serialize};
@@ -19,6 +22,7 @@ use crate::grants::{GrantFile, GrantFileError, Grants};
 pub(crate) struct Means {
     pub(crate) door: Arc<Egress>,
     pub(crate) vault: Arc<Vault>,
+    pub(crate) tokens: Tokens,
     pub(crate) workspace: Option<Workspace>,
     pub(crate) grants: Grants,
 }
@@ -66,12 +70,70 @@ impl Means {
             return Ok(None);
         }
         let secrets = self.vault.all()?;
-        let (bound, lacking) = credentials(grant, &secrets);
+        let (bound, lacking) = self.credentials(grant, &secrets);
         let others: Vec<(String, Secret)> =
             secrets.into_iter().map(|(name, secret)| (name.as_str().to_owned(), secret)).collect();
         let rules = RuleSet::new(grant.requested().http.clone());
         let access = Access::new(rules, grant.addresses().clone(), bound, &others)?;
         Ok(Some(access.within(RuleSet::new(grant.granted().http.clone())).lacking(lacking)))
+    }
+
+    /// The credentials that there are, and those that are needed and missing.
+    fn credentials(
+        &self,
+        grant: &Effective,
+        secrets: &[(SecretName, Secret)],
+    ) -> (Vec<BoundCredential>, Vec<LackingCredential>) {
+        let (mut bound, mut lacking) = (Vec::new(), Vec::new());
+        for (name, asked) in &grant.requested().credentials {
+            let requests = RuleSet::new(asked.requests.clone());
+            let given = grant.granted().credentials.get(name);
+            match given.and_then(|given| Some((given, self.value(asked, given, secrets, grant)?))) {
+                Some((given, (value_name, value))) => {
+                    let narrowed = given.requests.clone().map(RuleSet::new);
+                    bound.push(BoundCredential {
+                        name: value_name,
+                        value,
+                        placement: asked.place.clone(),
+                        bound_to: [requests].into_iter().chain(narrowed).collect(),
+                    });
+                }
+                None if asked.optional => {}
+                None => {
+                    let given_by = given_by(name, asked);
+                    lacking.push(LackingCredential { name: name.clone(), given_by, bound_to: requests });
+                }
+            }
+        }
+        (bound, lacking)
+    }
+
+    /// What is placed for `asked`, and what marks call it. The two sides have to speak of the same kind: an update that
+    /// asks for a plain secret must not get the one that is meant for a token endpoint.
+    fn value(
+        &self,
+        asked: &Credential,
+        given: &GrantedCredential,
+        secrets: &[(SecretName, Secret)],
+        grant: &Effective,
+    ) -> Option<(String, CredentialValue)> {
+        let find = |name: &str| secrets.iter().find(|(secret, _)| secret.as_str() == name);
+        let (name, secret) = find(&given.secret)?;
+        match (&asked.oauth2, &given.oauth2) {
+            (None, None) => Some((name.to_string(), CredentialValue::Fixed(secret.clone()))),
+            (Some(asked), Some(given)) => {
+                let refresh_token = match &given.refresh_token {
+                    Some(name) => Some(find(name)?.0.clone()),
+                    None => None,
+                };
+                let oauth2 = given.narrow(asked)?;
+                let client_id = given.client_id.clone();
+                let client = OAuthClient { oauth2, client_id, secret: name.clone(), refresh_token };
+                let source = self.tokens.of(client, grant.addresses().clone());
+                Some((format!("{name}/access_token"), CredentialValue::Token(source)))
+            }
+            _ => None,
+        }
     }
 
     /// All secrets that can be found in texts. `secret set` takes no others, but a keyring can be changed from outside.
@@ -126,7 +188,7 @@ impl Means {
                 return Ok(Explanation { allowed: false, reasons });
             }
         };
-        reasons.extend(credentials.iter().map(|name| format!("the secret `{name}` is placed into it")));
+        reasons.extend(credentials.iter().map(|name| format!("`{name}` is placed into it")));
         Ok(Explanation { allowed: true, reasons })
     }
 }
@@ -138,28 +200,34 @@ fn place_of(whose: &str, source: &SourceName, file: &GrantFile, place: usize) ->
     }
 }
 
-/// The credentials that there are, and those that are needed and missing.
-fn credentials(grant: &Effective, secrets: &[(SecretName, Secret)]) -> (Vec<BoundCredential>, Vec<LackingCredential>) {
-    let (mut bound, mut lacking) = (Vec::new(), Vec::new());
-    for (name, asked) in &grant.requested().credentials {
-        let requests = RuleSet::new(asked.requests.clone());
-        let given = grant.granted().credentials.get(name);
-        let secret = given.and_then(|given| secrets.iter().find(|(secret, _)| secret.as_str() == given.secret));
-        match (given, secret) {
-            (Some(given), Some((secret_name, secret))) => {
-                let narrowed = given.requests.clone().map(RuleSet::new);
-                bound.push(BoundCredential {
-                    name: secret_name.as_str().to_owned(),
-                    secret: secret.clone(),
-                    placement: asked.place.clone(),
-                    bound_to: [requests].into_iter().chain(narrowed).collect(),
-                });
+/// What grants the credential `name`.
+fn given_by(name: &str, asked: &Credential) -> String {
+    match &asked.oauth2 {
+        None => format!("--credential {name}=NAME"),
+        Some(oauth2) => match oauth2.grant {
+            GrantType::ClientCredentials => format!("--credential {name}=NAME --client {name}=ID"),
+            GrantType::RefreshToken => {
+                format!("--credential {name}=NAME --client {name}=ID --refresh-token {name}=NAME")
             }
-            _ if asked.optional => {}
-            _ => lacking.push(LackingCredential { name: name.clone(), bound_to: requests }),
-        }
+        },
     }
-    (bound, lacking)
+}
+
+/// Whether `given` is what `asked` asks for.
+fn is_given(asked: &Credential, given: &GrantedCredential) -> bool {
+    match (&asked.oauth2, &given.oauth2) {
+        (None, None) => true,
+        (Some(asked), Some(given)) => given.narrow(asked).as_ref() == Some(asked),
+        _ => false,
+    }
+}
+
+/// What a credential is obtained with, where it is a token.
+fn obtained(asked: &Credential) -> String {
+    let Some(oauth2) = &asked.oauth2 else { return String::new() };
+    let scopes: Vec<&str> = oauth2.scopes.iter().map(Scope::as_str).collect();
+    let scopes = if scopes.is_empty() { String::new() } else { format!(" for {}", scopes.join(" ")) };
+    format!(" (a token from {} by {}{scopes})", oauth2.token_url, oauth2.grant)
 }
 
 /// What a package asks for, one by one.
@@ -176,8 +244,8 @@ pub(crate) fn asked(grant: &Effective) -> Vec<Asked> {
     for (name, asked) in &requested.credentials {
         let optional = if asked.optional { " (optional)" } else { "" };
         add(
-            format!("credential `{name}`{optional} {}", asked.description).trim_end().to_owned(),
-            granted.credentials.contains_key(name),
+            format!("credential `{name}`{}{optional} {}", obtained(asked), asked.description).trim_end().to_owned(),
+            granted.credentials.get(name).is_some_and(|given| is_given(asked, given)),
         );
     }
     let (asked, given) = (&requested.secrets, &granted.secrets);

@@ -11,6 +11,7 @@ mod known;
 mod redactor;
 mod spans;
 mod spellings;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -24,6 +25,7 @@ use self::known::KnownValues;
 pub use self::known::mark;
 use self::redactor::Redactor;
 pub use self::spellings::spellings;
+pub use self::stream::{FormsInStream, known_form};
 use crate::error::{CallError, Failure, FailureKind, ToolError};
 use crate::output::{Body, Content, Media, RawOutput, Resource, ToolOutput};
 use crate::secret::Secret;
@@ -40,7 +42,7 @@ const MAX_CODE: usize = 64;
 /// Takes credentials out of results. Immutable, so one serves all calls at once.
 ///
 /// It does not find a value that a tool split over several texts, reversed or encrypted.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Scrubber {
     known: KnownValues,
 }
@@ -80,6 +82,14 @@ impl Scrubber {
             Some((name, _)) => Err(ScrubberError::TooShort { name: name.clone() }),
             None => Ok(Self { known: KnownValues::new(secrets).map_err(ScrubberError::TooMany)? }),
         }
+    }
+
+    /// A scrubber that knows `more` secrets as well.
+    ///
+    /// # Errors
+    /// As [`Scrubber::new`].
+    pub fn knowing(&self, more: Vec<(String, Secret)>) -> Result<Self, ScrubberError> {
+        Ok(Self { known: self.known.with(Self::new(more)?.known) })
     }
 
     /// Makes the output of a call clean. It took `duration`.

@@ -165,7 +165,7 @@ fn a_request_of_the_guest_holds_no_known_value() {
         (Outgoing { body: Bytes::from(format!("x{SECRET}")), ..clean.clone() }, "body"),
     ] {
         let result = scanner().outgoing(&request);
-        assert_eq!(result, Err(Leak { secret: "svc".into(), place }));
+        assert_eq!(result, Err(Leak::Value { secret: "svc".into(), place }));
         assert!(!format!("{result:?}").contains(SECRET));
     }
 }

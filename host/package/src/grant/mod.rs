@@ -7,7 +7,7 @@ mod effective;
 mod file_pattern;
 mod name_pattern;
 
-pub use capabilities::{Capabilities, Credential, Granted, GrantedCredential, SecretUse, WorkspaceUse};
+pub use capabilities::{Capabilities, Credential, Granted, GrantedCredential, GrantedOAuth2, SecretUse, WorkspaceUse};
 pub use effective::{Effective, GrantError};
 pub use file_pattern::{FilePattern, FilePatternError};
 pub use name_pattern::{NamePattern, NamePatternError};
