@@ -63,7 +63,7 @@ impl ToolHost {
         self.rate.take(&call)?; // a flood must not reach an approver
         let permit = self.approval.permit(call, grant)?; // the only maker of Permit
         trail.permitted(&permit).await?;
-        self.execute(permit).await
+        self.execute(permit, trail).await
     }
 
     /// The tools that the policy lets anybody see.
@@ -83,12 +83,15 @@ impl ToolHost {
         })
     }
 
-    async fn execute(&self, permit: Permit) -> Result<ToolOutput, CallError> {
+    async fn execute(&self, permit: Permit, trail: &AuditTrail) -> Result<ToolOutput, CallError> {
         let started = Instant::now();
         let tool = permit.call().tool.clone();
         let result = run_to_end(permit, &tool).await?;
         let finished =
             result.and_then(|raw| bound::check(raw, tool.limits())).and_then(|raw| structured::check(raw, &tool));
+        if let Ok(RawOutput { revealed: Some(revealed), .. }) = &finished {
+            trail.revealed(tool.wire_name(), &revealed.name).await?; // cannot record, cannot leave
+        }
         let scrubber = self.scrubber.get();
         match finished {
             Ok(raw) => Ok(structured::keep_valid(scrubber.output(raw, started.elapsed()), &tool)),

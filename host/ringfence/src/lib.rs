@@ -18,6 +18,7 @@ mod builder;
 pub mod cli;
 pub mod config;
 mod door;
+mod dumps;
 mod grants;
 mod host;
 mod mcp_server;
@@ -25,14 +26,17 @@ mod means;
 mod packages;
 mod request;
 mod secrets;
+mod shelf;
 mod socket;
+mod unlock;
 
 pub use builder::{BuildError, Builder};
 pub use config::{Config, Home};
 pub use host::Ringfence;
 pub use request::{
     Asked, ErrorKind, Event, Explanation, GrantChange, GrantEntry, InstallReport, InstallRequest, KeyEntry,
-    PackageEntry, Reply, Request, RequestError, SecretEntry, SecretReport, SecretValue, ToolEntry, VerifyReport,
+    PackageEntry, PlaceChoice, Reply, Request, RequestError, SecretEntry, SecretReport, SecretValue, ToolEntry,
+    VerifyReport,
 };
 pub use ringfence_core as core;
 pub use ringfence_core::call::Progress;
@@ -41,3 +45,4 @@ pub use ringfence_core::limit::{LimitKind, LimitSet};
 pub use ringfence_core::output::{Content, RawOutput, ToolOutput};
 pub use ringfence_core::tool::{Tool, ToolSpec};
 pub use ringfence_core::{Caller, Permit, Secret};
+pub use unlock::UnlockError;

@@ -94,12 +94,14 @@ impl Scrubber {
 
     /// Makes the output of a call clean. It took `duration`.
     pub fn output(&self, raw: RawOutput, duration: Duration) -> Scrubbed {
-        let RawOutput { mut content, mut user_content, mut structured, mut raw, cost, usage } = raw;
+        let RawOutput { mut content, mut user_content, mut structured, mut raw, cost, usage, revealed } = raw;
         let mut redactor = Redactor::new(&self.known);
         redactor.contents(&mut content);
         redactor.contents(user_content.as_deref_mut().unwrap_or_default());
         let structured_changed = structured.as_mut().is_some_and(|value| redactor.tree(value));
         raw.as_mut().into_iter().for_each(|text| redactor.in_place(text));
+        // The one value that was asked for, apart from all that the tool says: nothing else gets through with it.
+        content.extend(revealed.map(|revealed| Content::text(revealed.secret.expose())));
         let output = ToolOutput { content, user_content, structured, raw, cost, duration, usage };
         Scrubbed { output, structured_changed }
     }
