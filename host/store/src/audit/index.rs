@@ -58,6 +58,7 @@ struct Searchable {
     tool: Option<String>,
     origin: Option<String>,
     outcome: Option<String>,
+    secret: Option<String>,
 }
 
 /// The index, and the thread that keeps it up to date.
@@ -217,7 +218,7 @@ fn insert(transaction: &Transaction<'_>, text: &[u8]) -> rusqlite::Result<()> {
             event.call,
             event.tool,
             event.origin,
-            event.outcome
+            event.outcome.or(event.secret)
         ])
         .map(drop)
 }
