@@ -46,7 +46,7 @@ pub struct IndexedEvent {
     pub tool: Option<String>,
     /// How that tool came to be here, where the event says so; `unsigned` among others.
     pub origin: Option<String>,
-    /// How it ended, where it did.
+    /// How it ended, where it did; or the secret that it gave out.
     pub outcome: Option<String>,
 }
 
