@@ -45,10 +45,12 @@ impl Egress {
         let mut request = request;
         let mut clock = Clock::start();
         let mut renewals = 1;
-        access.scanner().written(&request.to_outgoing())?;
         for hop in 0..=MAX_REDIRECTS {
             let decision = access.decide(&request.target, &request.method);
             let decision = if hop == 0 { decision? } else { decision.map_err(EgressError::of_redirect)? };
+            if hop == 0 {
+                access.scanner().written(&request.to_outgoing())?;
+            }
             let limits = budget.take(&decision.rules, request.size())?;
             clock.tighten(&limits);
             let answer = clock.within(self.exchange(&request, &decision, access, budget, &mut renewals)).await??;

@@ -67,7 +67,7 @@ fn uses(means: &Means, package: &Installed) -> Vec<(String, SecretUse)> {
     let asked = &package.manifest().package.capabilities.credentials;
     let of = |(name, asked): (&String, &Credential)| {
         let given = granted.get(name)?;
-        let of = |(secret, place)| {
+        let of = move |(secret, place): (String, String)| {
             let source = package.source().to_string();
             let (credential, description) = (name.clone(), asked.description.clone());
             (secret, SecretUse { source, credential, place, description })

@@ -20,7 +20,7 @@ pub enum UnlockError {
     #[error("the file that {PASSPHRASE_VARIABLE} names cannot be read: {0}")]
     Read(#[from] io::Error),
     /// Others can read it.
-    #[error("{} holds the passphrase and is open to other users: run `chmod 600 {0}`", .0.display())]
+    #[error("{} holds the passphrase and is open to other users: run `chmod 600 {}`", .0.display(), .0.display())]
     Open(PathBuf),
     /// There is no passphrase in it.
     #[error("the passphrase in the file that {PASSPHRASE_VARIABLE} names: {0}")]

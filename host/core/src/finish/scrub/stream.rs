@@ -1,5 +1,7 @@
 //! Credentials of a known form, in bytes that arrive in pieces.
 
+use std::borrow::Cow;
+
 use super::spans::{Label, Marks};
 use super::tokens::{self, Found};
 
@@ -14,7 +16,7 @@ const LITTLE: usize = 64;
 
 /// Takes credentials of a known form out of a stream, across the borders of its pieces. Equal values get equal marks.
 ///
-/// The bytes need not be text: one that is no printable ASCII character ends every form. What it holds back is the
+/// The bytes need not be text: one that is no ASCII character ends every form. What it holds back is the
 /// end of a piece in which a form may have begun, until a space, a quote or a line break says that it has not.
 #[derive(Default)]
 pub struct FormsInStream {
@@ -48,24 +50,30 @@ impl FormsInStream {
         if self.held.len() < self.look_at && !closed {
             return Vec::new();
         }
-        let text = readable(&self.held);
-        let full = self.held.len() - self.given > MAX_HELD;
+        let held = std::mem::take(&mut self.held);
+        let text = readable(&held);
+        let full = held.len() - self.given > MAX_HELD;
         let certain = if full { text.len() } else { tokens::certain(&text).max(self.given) };
-        let clean = self.give(&text, certain, full);
-        let waiting = self.held.len() - self.given;
-        self.look_at = if waiting <= LITTLE { 0 } else { (2 * self.held.len()).min(self.given + MAX_HELD + 1) };
+        let clean = self.give(&held, &text, certain, full);
+        let waiting = held.len() - self.given;
+        self.look_at = if waiting <= LITTLE { 0 } else { (2 * held.len()).min(self.given + MAX_HELD + 1) };
         self.in_key = waiting > LITTLE && tokens::ends_in_key(&text);
+        let old = self.given.saturating_sub(BEFORE);
+        self.held = held[old..].to_vec();
+        self.given -= old;
+        self.look_at = self.look_at.saturating_sub(old);
         clean
     }
 
     /// Gives the rest. The stream is at its end.
     pub fn finish(&mut self) -> Vec<u8> {
-        let text = readable(&self.held);
-        self.give(&text, text.len(), false)
+        let held = std::mem::take(&mut self.held);
+        let text = readable(&held);
+        self.give(&held, &text, text.len(), false)
     }
 
     /// Gives what lies before `certain`, and before a credential that reaches beyond it.
-    fn give(&mut self, text: &str, certain: usize, goes_on: bool) -> Vec<u8> {
+    fn give(&mut self, held: &[u8], text: &str, certain: usize, goes_on: bool) -> Vec<u8> {
         let mut found: Vec<Found> = tokens::found(text, self.given).collect();
         found.sort_by_key(|found| found.range.start);
         let certain = found.iter().filter(|f| f.range.end > certain).map(|f| f.range.start).fold(certain, usize::min);
@@ -73,28 +81,26 @@ impl FormsInStream {
         for Found { range, kind, .. } in found.iter().filter(|found| found.range.end <= certain) {
             // One may lie in another, as a token in the password of a URL.
             if range.start >= self.given {
-                clean.extend_from_slice(&self.held[self.given..range.start]);
+                clean.extend_from_slice(&held[self.given..range.start]);
                 clean.extend_from_slice(self.marks.mark(Label::Kind(kind), &text[range.clone()]).as_bytes());
             }
             self.given = self.given.max(range.end);
         }
-        clean.extend_from_slice(&self.held[self.given..certain]);
+        clean.extend_from_slice(&held[self.given..certain]);
         self.given = certain;
-        if goes_on && let Some(last) = found.iter().find(|found| found.range.end == self.held.len()) {
-            self.dropping = Some(last.more);
+        if goes_on {
+            self.dropping = found.iter().find(|found| found.range.end == held.len()).map(|found| found.more);
         }
-        let old = self.given.saturating_sub(BEFORE);
-        self.held.drain(..old);
-        self.given -= old;
         clean
     }
 }
 
 /// The bytes as text of the same length.
-fn readable(bytes: &[u8]) -> String {
-    let readable =
-        |byte: &u8| if byte.is_ascii_graphic() || byte.is_ascii_whitespace() { char::from(*byte) } else { '"' };
-    bytes.iter().map(readable).collect()
+fn readable(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if text.is_ascii() => text.into(),
+        _ => bytes.iter().map(|byte| if byte.is_ascii() { char::from(*byte) } else { '"' }).collect::<String>().into(),
+    }
 }
 
 #[cfg(test)]
