@@ -64,17 +64,16 @@ fn notes(means: &Means, installer: &Installer) -> Result<Vec<SecretNote>, ToolEr
 /// The secrets behind the credentials of a package, with what they are for.
 fn uses(means: &Means, package: &Installed) -> Vec<(String, SecretUse)> {
     let granted = means.grants.load(package.source()).map(|file| file.granted.credentials).unwrap_or_default();
-    let asked = &package.manifest().package.capabilities.credentials;
-    let of = |(name, asked): (&String, &Credential)| {
-        let given = granted.get(name)?;
-        let of = move |(secret, place): (String, String)| {
+    let mut uses = Vec::new();
+    for (name, asked) in &package.manifest().package.capabilities.credentials {
+        let secrets = granted.get(name).map(|given| places(asked, given)).unwrap_or_default();
+        uses.extend(secrets.into_iter().map(|(secret, place)| {
             let source = package.source().to_string();
             let (credential, description) = (name.clone(), asked.description.clone());
             (secret, SecretUse { source, credential, place, description })
-        };
-        Some(places(asked, given).into_iter().map(of))
-    };
-    asked.iter().filter_map(of).flatten().collect()
+        }));
+    }
+    uses
 }
 
 /// The secrets behind a credential, each with its place.

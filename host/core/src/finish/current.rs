@@ -8,7 +8,7 @@ use super::scrub::{Scrubber, ScrubberError};
 use crate::secret::Secret;
 
 /// The most secrets that are known for a time. Beyond it the one that ends first is forgotten early.
-const MAX_LIVING: usize = 256;
+const MAX_LIVING: usize = 64;
 
 /// Holds the scrubber that all calls share, until one that knows other secrets takes its place.
 pub struct CurrentScrubber(RwLock<Known>);

@@ -157,19 +157,22 @@ impl TokenSource {
         {
             // Stored whatever comes of the rest: the old one is worth nothing any more.
             turn.replace(old, new.clone()).await;
-            self.announce(asker, "refresh_token", &new, obtained + LONGEST)?;
+            self.announce(asker, "refresh_token", &new, obtained + LONGEST).await?;
         }
         let (use_until, until) = ends(obtained, answer.expires_in);
-        self.announce(asker, "access_token", &answer.access_token, until)?;
+        self.announce(asker, "access_token", &answer.access_token, until).await?;
         Ok(Held { token: answer.access_token, obtained, use_until, after_refusal })
     }
 
-    /// Sees to it that `secret` is found wherever it turns up from now on.
-    fn announce(&self, asker: &Asker, kind: &str, secret: &Secret, until: Instant) -> Result<(), TokenError> {
+    /// Sees to it that `secret` is found wherever it turns up from now on. That takes some milliseconds.
+    async fn announce(&self, asker: &Asker, kind: &str, secret: &Secret, until: Instant) -> Result<(), TokenError> {
         if secret.expose().trim().len() < MIN_CREDENTIAL {
             return Err(TokenError::TooShort);
         }
-        asker.living.learn(&format!("{}/{kind}", self.client.secret), secret, until)
+        let (living, secret) = (asker.living.clone(), secret.clone());
+        let name = format!("{}/{kind}", self.client.secret);
+        let learnt = tokio::task::spawn_blocking(move || living.learn(&name, &secret, until)).await;
+        learnt.unwrap_or(Err(TokenError::BrokenOff))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

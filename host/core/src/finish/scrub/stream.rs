@@ -1,6 +1,7 @@
 //! Credentials of a known form, in bytes that arrive in pieces.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::spans::{Label, Marks};
 use super::tokens::{self, Found};
@@ -76,7 +77,10 @@ impl FormsInStream {
     fn give(&mut self, held: &[u8], text: &str, certain: usize, goes_on: bool) -> Vec<u8> {
         let mut found: Vec<Found> = tokens::found(text, self.given).collect();
         found.sort_by_key(|found| found.range.start);
-        let certain = found.iter().filter(|f| f.range.end > certain).map(|f| f.range.start).fold(certain, usize::min);
+        let reaching =
+            |certain: usize, range: &Range<usize>| if range.end > certain { certain.min(range.start) } else { certain };
+        // From the last on: what reaches into one that waits has to wait with it.
+        let certain = found.iter().rev().fold(certain, |certain, found| reaching(certain, &found.range));
         let mut clean = Vec::with_capacity(certain - self.given);
         for Found { range, kind, .. } in found.iter().filter(|found| found.range.end <= certain) {
             // One may lie in another, as a token in the password of a URL.
@@ -147,7 +151,7 @@ mod tests {
         check("SK0123456789abcdef0123456789abcdef x", "[REDACTED:twilio#1] x");
         check("SK0123456789abcdef0123456789abcdef0 x", "SK0123456789abcdef0123456789abcdef0 x");
         check("bot123456789:AAaB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0fGh/", "bot[REDACTED:telegram#1]/");
-        check("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln.", "[REDACTED:jwt#1].");
+        check("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln, x", "[REDACTED:jwt#1], x");
         check(
             "redis://:hunter2@10.0.0.1/ redis://10.0.0.1/",
             "redis://:[REDACTED:url_password#1]@10.0.0.1/ redis://10.0.0.1/",
