@@ -1,6 +1,6 @@
 //! Credentials of other people, known by their form: what a tool sends and receives.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use ringfence_egress::Scanner;
 use serde_json::json;
@@ -44,11 +44,11 @@ fn sources() -> Vec<PathBuf> {
     files
 }
 
-fn list(folder: &PathBuf) -> Vec<PathBuf> {
+fn list(folder: &Path) -> Vec<PathBuf> {
     std::fs::read_dir(folder).map(|entries| entries.map(|entry| entry.unwrap().path()).collect()).unwrap_or_default()
 }
 
-fn walk(folder: &PathBuf) -> Vec<PathBuf> {
+fn walk(folder: &Path) -> Vec<PathBuf> {
     let below = |path: PathBuf| match path.is_dir() {
         true => walk(&path),
         false => path.extension().is_some_and(|extension| extension == "rs").then_some(path).into_iter().collect(),

@@ -109,7 +109,7 @@ fn short_values_are_named_and_not_looked_for() {
 
 #[test]
 fn a_scanner_shows_names_only() {
-    assert_eq!(format!("{:?}", scanner()), "Scanner { forms: {\"svc\"}, skipped: [] }");
+    assert_eq!(format!("{:?}", scanner()), "Scanner { forms: [{\"svc\"}], skipped: [] }");
 }
 
 #[test]

@@ -272,6 +272,25 @@ async fn a_refresh_token_is_not_lost_when_nobody_waits_any_more() {
 }
 
 #[tokio::test]
+async fn a_refresh_token_that_the_vault_cannot_take_is_kept_until_it_takes_the_next_one() {
+    const NEVER_STORED: &str = "with-a\0-in-it";
+    let server = Scripted::new(|n, request| {
+        let (current, next) = [(REFRESH, "with-a\\u0000-in-it"), (NEVER_STORED, "third-refresh-token")][n];
+        match said(request, "refresh_token").as_deref() == Some(current) {
+            true => token("token-number-one", 0, &format!(r#","refresh_token":"{next}""#)),
+            false => answer("400 Bad Request", r#"{"error":"invalid_grant"}"#),
+        }
+    })
+    .await;
+    let (host, api) = (host(), api(&[]).await);
+    let access = host.access(&api, client(&server, WITH_REFRESH_TOKEN));
+    body(&host, &api, &access).await;
+    assert_eq!(host.refresh_token(), REFRESH);
+    body(&host, &api, &access).await;
+    assert_eq!(host.refresh_token(), "third-refresh-token");
+}
+
+#[tokio::test]
 async fn what_the_operator_stores_meanwhile_stays() {
     let server = Scripted::shut(rotating).await;
     let (host, api) = (host(), api(&[]).await);
