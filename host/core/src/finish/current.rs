@@ -2,13 +2,16 @@
 
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::scrub::{Scrubber, ScrubberError};
 use crate::secret::Secret;
 
 /// The most secrets that are known for a time. Beyond it the one that ends first is forgotten early.
 const MAX_LIVING: usize = 64;
+
+/// How long a secret that another one replaced is still looked for: what is under way may hold it.
+const OVERLAP: Duration = Duration::from_secs(3600);
 
 /// Holds the scrubber that all calls share, until one that knows other secrets takes its place.
 pub struct CurrentScrubber(RwLock<Known>);
@@ -25,7 +28,8 @@ struct Known {
 struct Living {
     name: String,
     secret: Secret,
-    until: Instant,
+    /// `None`: until another one of its name takes its place.
+    until: Option<Instant>,
 }
 
 impl CurrentScrubber {
@@ -51,16 +55,22 @@ impl CurrentScrubber {
         Ok(())
     }
 
-    /// Knows `secret` as well, until it is worth nothing any more.
+    /// Knows `secret` as well: until it is worth nothing any more, or, without an end, until another one of its name takes
+    /// its place.
     ///
     /// # Errors
     /// It is too short to be found, or all together are too large to search for. It must not be used then.
-    pub fn learn(&self, name: &str, secret: &Secret, until: Instant) -> Result<(), ScrubberError> {
+    pub fn learn(&self, name: &str, secret: &Secret, until: Option<Instant>) -> Result<(), ScrubberError> {
         let mut known = self.write();
         let now = Instant::now();
-        known.living.retain(|living| living.until > now && living.secret.expose() != secret.expose());
+        let replaced = |living: &&mut Living| until.is_none() && living.until.is_none() && living.name == name;
+        known.living.iter_mut().filter(replaced).for_each(|living| living.until = Some(now + OVERLAP));
+        known
+            .living
+            .retain(|living| living.until.is_none_or(|end| end > now) && living.secret.expose() != secret.expose());
+        let end = |living: &Living| (living.until.is_none(), living.until);
         if known.living.len() == MAX_LIVING
-            && let Some(first) = (0..MAX_LIVING).min_by_key(|place| known.living[*place].until)
+            && let Some(first) = (0..MAX_LIVING).min_by_key(|place| end(&known.living[*place]))
         {
             known.living.swap_remove(first);
         }
@@ -107,8 +117,6 @@ impl fmt::Debug for CurrentScrubber {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     fn secret(value: &str) -> Secret {
@@ -118,7 +126,7 @@ mod tests {
     #[test]
     fn a_token_is_known_beside_what_lasts_and_after_that_was_replaced() {
         let current = CurrentScrubber::new(Scrubber::new(vec![("old".into(), secret("value-one"))]).unwrap());
-        let later = Instant::now() + Duration::from_secs(3600);
+        let later = Some(Instant::now() + Duration::from_secs(3600));
         current.learn("token", &secret("value-two"), later).unwrap();
         assert_eq!(current.get().text("value-one value-two"), "[REDACTED:old] [REDACTED:token]");
         current.replace(Scrubber::new(vec![("new".into(), secret("value-three"))]).unwrap()).unwrap();
@@ -129,8 +137,8 @@ mod tests {
     #[test]
     fn what_has_ended_is_forgotten_and_what_is_too_short_refused() {
         let current = CurrentScrubber::default();
-        current.learn("gone", &secret("value-one"), Instant::now()).unwrap();
-        let later = Instant::now() + Duration::from_secs(3600);
+        current.learn("gone", &secret("value-one"), Some(Instant::now())).unwrap();
+        let later = Some(Instant::now() + Duration::from_secs(3600));
         current.learn("token", &secret("value-two"), later).unwrap();
         current.learn("token", &secret("value-two"), later).unwrap();
         assert_eq!(current.living().len(), 1);
@@ -139,11 +147,24 @@ mod tests {
     }
 
     #[test]
+    fn what_has_no_end_stays_until_it_is_replaced_and_a_while_longer() {
+        let current = CurrentScrubber::default();
+        current.learn("login", &secret("value-one"), None).unwrap();
+        current.learn("other", &secret("value-two"), None).unwrap();
+        current.learn("login", &secret("value-three"), None).unwrap();
+        let ends: Vec<bool> = current.read().living.iter().map(|living| living.until.is_some()).collect();
+        assert_eq!(ends, [true, false, false]);
+        assert_eq!(current.get().text("value-one value-three"), "[REDACTED:login] [REDACTED:login]");
+    }
+
+    #[test]
     fn tokens_are_bounded() {
         let current = CurrentScrubber::default();
-        let later = Instant::now() + Duration::from_secs(3600);
+        let later = Some(Instant::now() + Duration::from_secs(3600));
         for i in 0..=MAX_LIVING as u64 {
-            current.learn("token", &secret(&format!("value-{i:09}")), later + Duration::from_secs(i)).unwrap();
+            current
+                .learn("token", &secret(&format!("value-{i:09}")), later.map(|later| later + Duration::from_secs(i)))
+                .unwrap();
         }
         assert_eq!(current.living().len(), MAX_LIVING);
         assert_eq!(current.get().text("value-000000000 value-000000001"), "value-000000000 [REDACTED:token]");

@@ -43,6 +43,10 @@ impl RefreshToken {
 }
 
 impl Turn<'_> {
+    pub(super) fn name(&self) -> &SecretName {
+        &self.token.name
+    }
+
     /// The token to use now.
     pub(super) async fn value(&mut self) -> Result<Secret, TokenError> {
         let stored = read(&self.token.vault, &self.token.name).await?;

@@ -21,7 +21,7 @@ const MARGIN: Duration = Duration::from_secs(30);
 /// How long a token is used of which the server does not say how long it lives.
 const UNTOLD: Duration = Duration::from_secs(300);
 
-/// How long a secret is looked for of which nobody says how long it lives, and at most.
+/// How long a token is looked for of which the server does not say how long it lives, and at most.
 const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);
 
 /// A token is looked for so long after its end: clocks differ.
@@ -157,22 +157,12 @@ impl TokenSource {
         {
             // Stored whatever comes of the rest: the old one is worth nothing any more.
             turn.replace(old, new.clone()).await;
-            self.announce(asker, "refresh_token", &new, obtained + LONGEST).await?;
+            announce(asker, turn.name().to_string(), new, None).await?;
         }
         let (use_until, until) = ends(obtained, answer.expires_in);
-        self.announce(asker, "access_token", &answer.access_token, until).await?;
+        let name = format!("{}/access_token", self.client.secret);
+        announce(asker, name, answer.access_token.clone(), Some(until)).await?;
         Ok(Held { token: answer.access_token, obtained, use_until, after_refusal })
-    }
-
-    /// Sees to it that `secret` is found wherever it turns up from now on. That takes some milliseconds.
-    async fn announce(&self, asker: &Asker, kind: &str, secret: &Secret, until: Instant) -> Result<(), TokenError> {
-        if secret.expose().trim().len() < MIN_CREDENTIAL {
-            return Err(TokenError::TooShort);
-        }
-        let (living, secret) = (asker.living.clone(), secret.clone());
-        let name = format!("{}/{kind}", self.client.secret);
-        let learnt = tokio::task::spawn_blocking(move || living.learn(&name, &secret, until)).await;
-        learnt.unwrap_or(Err(TokenError::BrokenOff))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -184,6 +174,16 @@ impl fmt::Debug for TokenSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TokenSource").field("client", &self.client).finish_non_exhaustive()
     }
+}
+
+/// Sees to it that `secret` is found wherever it turns up from now on. That takes some milliseconds.
+async fn announce(asker: &Asker, name: String, secret: Secret, until: Option<Instant>) -> Result<(), TokenError> {
+    if secret.expose().trim().len() < MIN_CREDENTIAL {
+        return Err(TokenError::TooShort);
+    }
+    let living = asker.living.clone();
+    let learnt = tokio::task::spawn_blocking(move || living.learn(&name, &secret, until)).await;
+    learnt.unwrap_or(Err(TokenError::BrokenOff))
 }
 
 /// Until when a token is used, and until when it is looked for.

@@ -27,8 +27,8 @@ impl Living {
         self.scanner.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Looks for `secret` as well, in results too, until it ends.
-    pub(crate) fn learn(&self, name: &str, secret: &Secret, until: Instant) -> Result<(), TokenError> {
+    /// Looks for `secret` as well, in results too; see [`CurrentScrubber::learn`].
+    pub(crate) fn learn(&self, name: &str, secret: &Secret, until: Option<Instant>) -> Result<(), TokenError> {
         // Held throughout, so that of two who learn at once the later one sees both.
         let mut scanner = self.scanner.write().unwrap_or_else(PoisonError::into_inner);
         self.scrubber.learn(name, secret, until)?;

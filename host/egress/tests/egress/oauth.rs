@@ -239,7 +239,7 @@ async fn a_refresh_token_that_is_replaced_is_in_the_vault_before_it_is_needed_ag
     }
     assert_eq!(said(&server.seen()[0], "grant_type").unwrap(), "refresh_token");
     // The new one is as secret as the old one.
-    assert_eq!(host.scrubber.get().text("refresh-token-3"), "[REDACTED:client/refresh_token]");
+    assert_eq!(host.scrubber.get().text("refresh-token-3"), "[REDACTED:login]");
 }
 
 #[tokio::test]
