@@ -66,9 +66,9 @@ fn secrets_are_listed_with_what_they_are_for() {
     home.fed(&["secret", "set", "other_key"], "another value").ok();
     home.run("grant reach --credential token=a_key").ok();
     let output = home.args(&["--json", "call", "secret_list"]).json();
-    let expected = json!({"secrets": [
+    let expected = json!({"stored": [
         {"name": "a_key", "used_for": [{
-            "source": "reach", "credential": "token", "place": "header x-key", "description": "The key of your account.",
+            "source": "reach", "called": "token", "place": "header x-key", "description": "The key of your account.",
         }]},
         {"name": "other_key", "used_for": []},
     ]});

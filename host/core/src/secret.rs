@@ -75,7 +75,8 @@ pub struct SecretNote {
 pub struct SecretUse {
     /// The source of the tools that use it.
     pub source: String,
-    /// What their package calls it.
+    /// What their package calls it. Under the name `credential` the scrubber would hide it.
+    #[serde(rename = "called")]
     pub credential: String,
     /// Where in a request it is placed, or what is obtained with it.
     pub place: String,

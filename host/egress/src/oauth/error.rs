@@ -13,13 +13,13 @@ use crate::scan::ScannerError;
 #[derive(Debug, Error)]
 pub enum TokenError {
     /// A secret of the client cannot be read.
-    #[error("the client's secrets cannot be read: {0}")]
+    #[error("the client's secrets cannot be read")]
     Vault(#[from] VaultError),
     /// There is no such secret.
     #[error("there is no secret `{0}`, with which it is obtained: store it with `ringfence secret set {0}`")]
     NoSecret(SecretName),
     /// The URL of the token endpoint names an address that nothing connects to.
-    #[error("its token endpoint must not be reached: {0}")]
+    #[error("its token endpoint must not be reached")]
     Address(#[from] AddressRefused),
     /// The token endpoint cannot be reached.
     #[error("its token endpoint cannot be reached: {}", .0.for_operator("the host"))]
@@ -47,10 +47,10 @@ pub enum TokenError {
     )]
     TooShort,
     /// Results could not be searched for it.
-    #[error("the token cannot be kept out of results: {0}")]
+    #[error("the token cannot be kept out of results")]
     Scrubber(#[from] ScrubberError),
     /// What guests send and receive could not be searched for it.
-    #[error("the token cannot be kept out of responses: {0}")]
+    #[error("the token cannot be kept out of responses")]
     Scanner(#[from] ScannerError),
     /// The host stopped asking.
     #[error("obtaining it was broken off")]

@@ -41,6 +41,7 @@ impl Tool for SecretList {
     }
 
     async fn execute(&self, _permit: Permit) -> Result<RawOutput, ToolError> {
-        Ok(RawOutput::json(json!({"secrets": self.shelf.list().await?})))
+        // Under the name `secrets` the scrubber would hide all of it.
+        Ok(RawOutput::json(json!({"stored": self.shelf.list().await?})))
     }
 }
