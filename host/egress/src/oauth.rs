@@ -14,6 +14,7 @@ mod source;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use ringfence_vault::{SecretName, Vault};
+use tokio_util::task::TaskTracker;
 
 pub use self::error::TokenError;
 use self::refresh_token::RefreshToken;
@@ -39,12 +40,14 @@ pub struct OAuthClient {
 pub struct Tokens {
     vault: Arc<Vault>,
     sources: Mutex<Vec<Weak<TokenSource>>>,
+    /// The questions that are under way. They end by themselves.
+    questions: TaskTracker,
 }
 
 impl Tokens {
     /// Tokens that are obtained with secrets of `vault`.
     pub fn new(vault: Arc<Vault>) -> Self {
-        Self { vault, sources: Mutex::default() }
+        Self { vault, sources: Mutex::default(), questions: TaskTracker::new() }
     }
 
     /// The source of the tokens of `client`, whose token endpoint is reached at public addresses and those in `addresses`.
@@ -60,9 +63,16 @@ impl Tokens {
             let shared = living.iter().find_map(|source| source.refresh_token().filter(|one| one.name() == name));
             shared.unwrap_or_else(|| Arc::new(RefreshToken::new(name.clone(), self.vault.clone())))
         });
-        let source = Arc::new(TokenSource::new(client, addresses, self.vault.clone(), refresh));
+        let source = Arc::new(TokenSource::new(client, addresses, self.vault.clone(), refresh, self.questions.clone()));
         sources.push(Arc::downgrade(&source));
         source
+    }
+
+    /// Waits until no token endpoint is being asked any more, which is soon: a refresh token that one replaces has to reach
+    /// the vault before this process ends.
+    pub async fn settled(&self) {
+        self.questions.close();
+        self.questions.wait().await;
     }
 
     /// Forgets all tokens: the operator changed secrets, so they may be another account's. Who holds a source may use it

@@ -97,6 +97,7 @@ impl Door {
         match self.owned.write().await.take() {
             Some(Owned { host, socket }) => {
                 socket.finish().await;
+                host.settle().await;
                 host.close()
             }
             None => Ok(()),

@@ -86,6 +86,11 @@ impl Ringfence {
         self.pipeline.rate.save(self.store.database())
     }
 
+    /// Waits for what must not be broken off.
+    pub(crate) async fn settle(&self) {
+        self.means.tokens.settled().await;
+    }
+
     /// The state folder.
     pub(crate) fn state(&self) -> &Path {
         self.store.folder().root()

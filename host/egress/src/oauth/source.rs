@@ -8,6 +8,7 @@ use futures::FutureExt as _;
 use futures::future::{BoxFuture, Shared};
 use ringfence_core::Secret;
 use ringfence_vault::{SecretName, Vault};
+use tokio_util::task::TaskTracker;
 
 use super::refresh_token::RefreshToken;
 use super::{OAuthClient, TokenError, endpoint};
@@ -37,6 +38,7 @@ pub struct TokenSource {
     addresses: AddressGrants,
     vault: Arc<Vault>,
     refresh_token: Option<Arc<RefreshToken>>,
+    questions: TaskTracker,
     state: Mutex<State>,
 }
 
@@ -70,8 +72,9 @@ impl TokenSource {
         addresses: AddressGrants,
         vault: Arc<Vault>,
         refresh_token: Option<Arc<RefreshToken>>,
+        questions: TaskTracker,
     ) -> Self {
-        Self { client, addresses, vault, refresh_token, state: Mutex::default() }
+        Self { client, addresses, vault, refresh_token, questions, state: Mutex::default() }
     }
 
     pub(super) fn is_of(&self, client: &OAuthClient, addresses: &AddressGrants) -> bool {
@@ -124,7 +127,7 @@ impl TokenSource {
             return flight.clone();
         }
         let (source, asker) = (self.clone(), asker.clone());
-        let asking = tokio::spawn(async move {
+        let asking = self.questions.spawn(async move {
             let obtained = source.obtain(&asker, after_refusal).await;
             source.land(obtained)
         });

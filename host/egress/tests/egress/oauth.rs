@@ -13,6 +13,7 @@ use ringfence_egress::{
 use ringfence_vault::{Choice, FileKey, SecretName, Vault};
 
 use super::support::door::{get, rule, send};
+use super::support::names::Names;
 use super::support::scripted::{Scripted, answer};
 use super::support::server::Seen;
 
@@ -33,13 +34,22 @@ fn name(text: &str) -> SecretName {
 }
 
 fn host() -> Host {
+    host_that_asks(&Names::new(&[]))
+}
+
+fn host_that_asks(names: &Arc<Names>) -> Host {
     let folder = tempfile::tempdir().unwrap();
     let vault = Arc::new(Vault::open(folder.path()).unwrap());
     vault.choose(Choice::File(FileKey::KeyFile)).unwrap();
     vault.set(name("client"), Secret::new(CLIENT_SECRET.into())).unwrap();
     vault.set(name("login"), Secret::new(REFRESH.into())).unwrap();
     let scrubber = Arc::<CurrentScrubber>::default();
-    let door = Egress::new(Settings { scrubber: scrubber.clone(), ..Settings::default() }).unwrap();
+    let door = Egress::new(Settings {
+        scrubber: scrubber.clone(),
+        resolver: Arc::<Names>::clone(names),
+        ..Settings::default()
+    })
+    .unwrap();
     Host { tokens: Tokens::new(vault.clone()), vault, door, scrubber, _folder: folder }
 }
 
@@ -265,10 +275,11 @@ async fn a_refresh_token_is_not_lost_when_nobody_waits_any_more() {
         () = server.until_asked(1) => {}
     }
     server.open(1);
-    // Whoever comes next gets the token of the question that went on, or asks with the new one.
+    host.tokens.settled().await;
+    assert_eq!((host.refresh_token().as_str(), api.seen().len()), ("refresh-token-1", 0));
     server.open(1);
     assert_eq!(send(&host.door, get(&api.url("/x")), &access).await.unwrap().status, 200);
-    assert!(host.refresh_token().starts_with("refresh-token-"));
+    assert_eq!(host.refresh_token(), "refresh-token-2");
 }
 
 #[tokio::test]
@@ -367,6 +378,23 @@ async fn the_token_endpoint_is_reached_at_granted_addresses_only() {
     let error = send(&host.door, get("https://a.test/"), &access).await.unwrap_err();
     assert!(error.for_operator("x").contains("127.0.0.1 is loopback"), "{}", error.for_operator("x"));
     assert!(server.seen().is_empty() && api.seen().is_empty());
+}
+
+#[tokio::test]
+async fn a_name_that_leads_the_token_request_inside_is_refused() {
+    let host = host_that_asks(&Names::new(&[("auth.test", &["10.1.2.3"])]));
+    let mut client = client(&Scripted::new(|_, _| String::new()).await, "");
+    client.oauth2.token_url = "https://auth.test/token".to_owned().try_into().unwrap();
+    let all = || RuleSet::new(vec![rule("https://a.test/**")]);
+    let credential = BoundCredential {
+        name: "client/access_token".into(),
+        value: CredentialValue::Token(host.tokens.of(client, AddressGrants::default())),
+        placement: Placement::Bearer,
+        bound_to: vec![all()],
+    };
+    let access = Access::new(all(), AddressGrants::default(), vec![credential], &[]).unwrap();
+    let error = send(&host.door, get("https://a.test/"), &access).await.unwrap_err();
+    assert!(error.for_operator("x").contains("10.1.2.3 is private"), "{}", error.for_operator("x"));
 }
 
 #[tokio::test]
