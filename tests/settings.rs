@@ -190,7 +190,8 @@ async fn hour_rates_survive_a_restart() {
     assert_eq!(call(second).await.unwrap_err().code(), "rate_limited");
 }
 
-/// Opens again as soon as the first host has let go of its folder; what runs in the background may hold it for a moment.
+/// Opens again as soon as the first host has let go of its folder; what runs in the background may hold it for a
+/// moment.
 async fn reopened<F: Future<Output = Result<Ringfence, ringfence::BuildError>>>(open: impl Fn() -> F) -> Ringfence {
     loop {
         match open().await {

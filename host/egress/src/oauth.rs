@@ -1,9 +1,9 @@
 //! Access tokens that the host obtains and renews for tools (RFC 6749), so that a tool sees neither them nor what they
 //! are obtained with.
 //!
-//! [`Tokens`] holds one [`TokenSource`] for each client. It asks the token endpoint when somebody needs a token and none
-//! is at hand, once for all who wait. Every token is made known to the leak scan and the scrubber before it is placed,
-//! for as long as it lives.
+//! [`Tokens`] holds one [`TokenSource`] for each client. It asks the token endpoint when somebody needs a token and
+//! none is at hand, once for all who wait. Every token is made known to the leak scan and the scrubber before it is
+//! placed, for as long as it lives.
 
 mod endpoint;
 mod error;
@@ -50,7 +50,8 @@ impl Tokens {
         Self { vault, sources: Mutex::default(), questions: TaskTracker::new() }
     }
 
-    /// The source of the tokens of `client`, whose token endpoint is reached at public addresses and those in `addresses`.
+    /// The source of the tokens of `client`, whose token endpoint is reached at public addresses and those in
+    /// `addresses`.
     pub fn of(&self, client: OAuthClient, addresses: AddressGrants) -> Arc<TokenSource> {
         let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         sources.retain(|source| source.strong_count() > 0);
@@ -68,15 +69,15 @@ impl Tokens {
         source
     }
 
-    /// Waits until no token endpoint is being asked any more, which is soon: a refresh token that one replaces has to reach
-    /// the vault before this process ends.
+    /// Waits until no token endpoint is being asked any more, which is soon: a refresh token that one replaces has to
+    /// reach the vault before this process ends.
     pub async fn settled(&self) {
         self.questions.close();
         self.questions.wait().await;
     }
 
-    /// Forgets all tokens: the operator changed secrets, so they may be another account's. Who holds a source may use it
-    /// up.
+    /// Forgets all tokens: the operator changed secrets, so they may be another account's. Who holds a source may use
+    /// it up.
     pub fn forget(&self) {
         self.sources.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }

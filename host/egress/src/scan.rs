@@ -1,8 +1,8 @@
 //! Keeps secrets out of what crosses the border in the wrong place: out of responses, where a server may send a
 //! credential back, and out of requests, where only the host puts one.
 //!
-//! What is looked for are the values that this host knows, in the spellings that [`spellings`] lists, and credentials of
-//! other people that their form gives away. A value that a server reverses, encrypts, splits over several headers or
+//! What is looked for are the values that this host knows, in the spellings that [`spellings`] lists, and credentials
+//! of other people that their form gives away. A value that a server reverses, encrypts, splits over several headers or
 //! encodes twice is not found.
 //!
 //! In a response both are replaced. A request that holds one is not sent: with a mark in it, it would mean something

@@ -35,8 +35,8 @@ impl Egress {
         Ok(Self { asker: Asker { clients: Arc::new(Clients::new(settings)?), living } })
     }
 
-    /// Sends `request` as far as `access` lets it, and follows redirects as far as it lets them. Where a server refuses a
-    /// token (401), it is sent once more with a new one. Dropping the future closes the connection.
+    /// Sends `request` as far as `access` lets it, and follows redirects as far as it lets them. Where a server refuses
+    /// a token (401), it is sent once more with a new one. Dropping the future closes the connection.
     ///
     /// # Errors
     /// [`EgressError`]. Nothing was sent when it is `Denied`, `Address` or `Credential`, or `Limit` before the first

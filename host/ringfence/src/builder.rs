@@ -154,9 +154,9 @@ impl Builder {
         self
     }
 
-    /// Opens the host of the binary. It allows no call when the policy cannot be read, instead of none at all: an operator
-    /// has to be able to list, install and remove what the policy speaks of. Where the secrets need a passphrase that
-    /// nobody gave, it asks. The process is its own, so it leaves no core dump.
+    /// Opens the host of the binary. It allows no call when the policy cannot be read, instead of none at all: an
+    /// operator has to be able to list, install and remove what the policy speaks of. Where the secrets need a
+    /// passphrase that nobody gave, it asks. The process is its own, so it leaves no core dump.
     #[must_use]
     pub(crate) fn for_operator(mut self, ask: AskPassphrase) -> Self {
         self.for_operator = Some(ask);

@@ -6,8 +6,8 @@ use rustix::process::{Resource, Rlimit, setrlimit};
 
 /// From now on this process leaves no core dump, and no other process of its user reads its memory or traces it.
 ///
-/// To be called behind the making of the engine: the pool of instances opens `/proc/self/pagemap`, which then belongs to
-/// root.
+/// To be called behind the making of the engine: the pool of instances opens `/proc/self/pagemap`, which then belongs
+/// to root.
 ///
 /// # Errors
 /// When the system does not do that. No secret must be read then.

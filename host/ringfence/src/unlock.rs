@@ -30,8 +30,8 @@ pub enum UnlockError {
     Vault(#[from] VaultError),
 }
 
-/// Gives `vault` the key of its file, where that comes from elsewhere and is there. Without it the file stays locked, and
-/// whoever needs a secret is told so.
+/// Gives `vault` the key of its file, where that comes from elsewhere and is there. Without it the file stays locked,
+/// and whoever needs a secret is told so.
 ///
 /// # Errors
 /// When the key is there and does not fit.

@@ -130,8 +130,8 @@ impl Vault {
         self.using(|session| session.rotate(name, value))?.ok_or_else(|| VaultError::Unknown(name.clone()))
     }
 
-    /// Gives a secret whose value is `expected` the value `new`; whether it had that. In one step, so that a value which
-    /// somebody stored meanwhile stays.
+    /// Gives a secret whose value is `expected` the value `new`; whether it had that. In one step, so that a value
+    /// which somebody stored meanwhile stays.
     ///
     /// # Errors
     /// As [`Vault::rotate`].

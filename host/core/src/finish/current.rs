@@ -55,8 +55,8 @@ impl CurrentScrubber {
         Ok(())
     }
 
-    /// Knows `secret` as well: until it is worth nothing any more, or, without an end, until another one of its name takes
-    /// its place.
+    /// Knows `secret` as well: until it is worth nothing any more, or, without an end, until another one of its name
+    /// takes its place.
     ///
     /// # Errors
     /// It is too short to be found, or all together are too large to search for. It must not be used then.

@@ -43,7 +43,8 @@ pub enum TokenError {
     NoToken(&'static str),
     /// What it gives could not be told from other text.
     #[error(
-        "its token endpoint gave a token of fewer than {MIN_CREDENTIAL} bytes, which could not be found when it is sent back"
+        "its token endpoint gave a token of fewer than {MIN_CREDENTIAL} bytes, which could not be found where it comes \
+         back"
     )]
     TooShort,
     /// Results could not be searched for it.
@@ -78,7 +79,7 @@ fn remedy(code: &Option<&str>) -> &'static str {
             "the client id or its secret is wrong; `ringfence secret rotate NAME` replaces a secret"
         }
         Some("invalid_grant") => {
-            "the refresh token is used up or revoked; log in anew and store the new one with `ringfence secret rotate NAME`"
+            "the refresh token is used up or revoked; log in anew and store it with `ringfence secret rotate NAME`"
         }
         Some("invalid_scope") => "it does not give these scopes to this client",
         Some("unauthorized_client" | "unsupported_grant_type") => "it does not give tokens to this client in this way",

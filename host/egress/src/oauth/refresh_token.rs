@@ -60,8 +60,8 @@ impl Turn<'_> {
         }
     }
 
-    /// The server put `new` in the place of `old`. Where the vault cannot take it, it is kept here, since the old one is
-    /// worth nothing any more, and stored the next time.
+    /// The server put `new` in the place of `old`. Where the vault cannot take it, it is kept here, since the old one
+    /// is worth nothing any more, and stored the next time.
     pub(super) async fn replace(&mut self, old: Secret, new: Secret) {
         let old = self.unsaved.take().map_or(old, |replaced| replaced.old);
         let (vault, name) = (self.token.vault.clone(), self.token.name.clone());
@@ -75,7 +75,7 @@ impl Turn<'_> {
                 tracing::warn!(target: "vault", secret = name, "the refresh token was changed while it was in use")
             }
             Ok(Err(error)) => {
-                tracing::error!(target: "vault", secret = name, "the new refresh token cannot be stored, and is lost when this process ends: {error}");
+                tracing::error!(target: "vault", secret = name, "the new refresh token is lost when this process ends: {error}");
                 *self.unsaved = Some(Replaced { old, new });
             }
             Err(_panicked) => *self.unsaved = Some(Replaced { old, new }),

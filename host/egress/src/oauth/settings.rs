@@ -35,8 +35,8 @@ pub struct OAuth2 {
 pub enum GrantType {
     /// The client's own secret (RFC 6749, 4.4).
     ClientCredentials,
-    /// A refresh token that somebody got by logging in (RFC 6749, 6). Where the server replaces it, the vault has the new
-    /// one.
+    /// A refresh token that somebody got by logging in (RFC 6749, 6). Where the server replaces it, the vault has the
+    /// new one.
     RefreshToken,
 }
 

@@ -120,8 +120,8 @@ impl TokenSource {
         flight.await.map(Some)
     }
 
-    /// The question under way, or a new one. It goes on when nobody waits for it any more: a refresh token that the server
-    /// replaced must reach the vault.
+    /// The question under way, or a new one. It goes on when nobody waits for it any more: a refresh token that the
+    /// server replaced must reach the vault.
     fn flight(self: &Arc<Self>, state: &mut State, asker: &Asker, after_refusal: bool) -> Flight {
         if let Some(flight) = state.flight.as_ref().filter(|flight| flight.peek().is_none()) {
             return flight.clone();

@@ -113,8 +113,8 @@ pub struct GrantedOAuth2 {
 }
 
 impl GrantedOAuth2 {
-    /// What of `asked` is granted. `None` where it is asked for elsewhere, for somebody else or in another way, or where no
-    /// scope is left or asked for: without any, a server gives those that it likes.
+    /// What of `asked` is granted. `None` where it is asked for elsewhere, for somebody else or in another way, or
+    /// where no scope is left or asked for: without any, a server gives those that it likes.
     pub fn narrow(&self, asked: &OAuth2) -> Option<OAuth2> {
         let scopes: BTreeSet<Scope> = asked.scopes.intersection(&self.scopes).cloned().collect();
         let agrees = self.token_url == asked.token_url

@@ -31,8 +31,8 @@ enum SecretCommand {
         /// else an encrypted file.
         #[arg(long, value_name = "PLACE")]
         place: Option<PlaceName>,
-        /// What opens the encrypted file. A passphrase is typed at a prompt that does not show it, or stands in the file
-        /// that RINGFENCE_PASSPHRASE_FILE names.
+        /// What opens the encrypted file. A passphrase is typed at a prompt that does not show it, or stands in the
+        /// file that RINGFENCE_PASSPHRASE_FILE names.
         #[arg(long, value_name = "KEY", requires = "place")]
         key: Option<KeyName>,
     },

@@ -130,8 +130,8 @@ pub(super) fn find(text: &str, spans: &mut Vec<Span<'_>>) {
     spans.extend(found(text, 0).map(|found| Span { range: found.range, label: Label::Kind(found.kind) }));
 }
 
-/// All credentials in `text` that are known by their form and have their anchor at `from` or behind it; what stands before
-/// only says whether a word begins there. One may lie in another.
+/// All credentials in `text` that are known by their form and have their anchor at `from` or behind it; what stands
+/// before only says whether a word begins there. One may lie in another.
 pub(super) fn found(text: &str, from: usize) -> impl Iterator<Item = Found> {
     let mut covered = 0;
     SEARCH.automaton.find_iter(Input::new(text).range(from..)).filter_map(move |anchor| {
