@@ -131,7 +131,7 @@ fn tools_are_listed_with_their_schemas_and_hints() {
     let listed = server.request(&json!(0), "tools/list", &json!({}));
     let tools = listed["result"]["tools"].as_array().unwrap();
     let names: Vec<&str> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["echo", "json", "mirror__run", "time"]);
+    assert_eq!(names, ["echo", "json", "mirror__run", "secret_list", "time"]);
     assert_eq!(tools[0]["annotations"]["readOnlyHint"], true);
     assert_eq!(tools[2]["annotations"]["readOnlyHint"], false, "a guest's claim is not believed unless accepted");
     assert_eq!(tools[0]["inputSchema"]["required"], json!(["message"]));

@@ -148,7 +148,8 @@ fn a_record_that_survives_power_is_synchronised_with_the_disk() {
         let run = traced.output().unwrap();
         assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stderr));
         let trace = std::fs::read_to_string(trace).unwrap();
-        trace.lines().filter(|line| line.contains("/audit/")).count()
+        // A process that cannot be dumped hides the names of its files from all but root.
+        trace.lines().filter(|line| line.contains("sync(") && (line.contains("/audit/") || !line.contains('<'))).count()
     };
     // Once for the new segment and its head; then only where power may fail.
     synchronised("");
@@ -189,7 +190,8 @@ async fn hour_rates_survive_a_restart() {
     assert_eq!(call(second).await.unwrap_err().code(), "rate_limited");
 }
 
-/// Opens again as soon as the first host has let go of its folder; what runs in the background may hold it for a moment.
+/// Opens again as soon as the first host has let go of its folder; what runs in the background may hold it for a
+/// moment.
 async fn reopened<F: Future<Output = Result<Ringfence, ringfence::BuildError>>>(open: impl Fn() -> F) -> Ringfence {
     loop {
         match open().await {

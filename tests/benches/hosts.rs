@@ -6,7 +6,6 @@ use std::time::Duration;
 use async_trait::async_trait;
 use ringfence::core::audit::{AuditError, AuditEvent, AuditLog};
 use ringfence::core::finish::current::CurrentScrubber;
-use ringfence::core::finish::scrub::Scrubber;
 use ringfence::core::gates::approval::ApprovalGate;
 use ringfence::core::gates::policy::{Policy, PolicyRules};
 use ringfence::core::gates::rate::{RateClock, RateGate, RateRule, RateRules};
@@ -96,7 +95,7 @@ impl Bare {
             registry,
             rate: RateGate::new(rates, RateClock::system(), 1),
             approval: ApprovalGate,
-            scrubber: CurrentScrubber::new(Scrubber::new(Vec::new()).unwrap()),
+            scrubber: Arc::new(CurrentScrubber::default()),
             audit: Arc::new(Forgetful),
         }))
     }

@@ -1,8 +1,11 @@
 //! What tools reach beyond their instances: asked for in the manifest, granted by the operator, and no further.
 
+mod dumps;
 mod files;
+mod forms;
 mod grants;
 mod network;
+mod oauth;
 mod secrets;
 mod state;
 mod tools;

@@ -56,6 +56,106 @@ fn the_host_signs_and_says_what_is_there_as_far_as_that_was_granted() {
     call(&home, "signature", &json!({"name": "hook_key"})).fails(1, &["has to store the secret `hook_key`"]);
 }
 
+#[test]
+fn secrets_are_listed_with_what_they_are_for() {
+    let asks = "[[capabilities.http]]\nurl = \"https://a.example/**\"\n[capabilities.credentials.token]\n\
+                place = { header = { name = \"x-key\" } }\nrequests = [{ url = \"https://a.example/**\" }]\n\
+                description = \"The key of your account.\"\n";
+    let home = home("fetcher", asks, "");
+    home.fed(&["secret", "set", "a_key", "--place", "file"], SECRET).ok();
+    home.fed(&["secret", "set", "other_key"], "another value").ok();
+    home.run("grant reach --credential token=a_key").ok();
+    let output = home.args(&["--json", "call", "secret_list"]).json();
+    let expected = json!({"stored": [
+        {"name": "a_key", "used_for": [{
+            "source": "reach", "called": "token", "place": "header x-key", "description": "The key of your account.",
+        }]},
+        {"name": "other_key", "used_for": []},
+    ]});
+    assert_eq!(output["structured"], expected);
+    assert!(!output.to_string().contains(SECRET));
+}
+
+#[test]
+fn a_value_is_given_out_where_the_operator_allows_that_and_is_on_record() {
+    let home = Home::new();
+    home.fed(&["secret", "set", "shown_key", "--place", "file"], SECRET).ok();
+    home.fed(&["secret", "set", "hidden_key"], "another value").ok();
+    let get = |name: &str| home.args(&["call", "secret_get", &json!({"name": name}).to_string()]);
+    get("shown_key").fails(5, &["secret_get"]);
+    home.file("home/config.toml", "[secrets]\nreveal = [\"shown_*\"]\n");
+    assert_eq!(get("shown_key").ok().trim(), SECRET);
+    get("hidden_key").fails(1, &["does not let the secret `hidden_key` be seen"]);
+    get("shown_none").fails(1, &["there is no secret `shown_none`"]);
+    let audit = home.run("audit --json").json();
+    let revealed: Vec<_> = audit.as_array().unwrap().iter().filter(|event| event["event"] == "revealed").collect();
+    assert_eq!(revealed.len(), 1, "{audit}");
+    assert_eq!(revealed[0]["outcome"], "shown_key");
+    home.run("audit --verify").ok();
+    // Nothing else gets through with it: the next result is as clean as ever, and so is the record.
+    let out = home.args(&["call", "echo", &json!({"message": SECRET}).to_string()]).ok();
+    assert_eq!(out.trim(), "[REDACTED:shown_key]");
+    for entry in walk(&home.path().join("home")) {
+        assert!(!String::from_utf8_lossy(&std::fs::read(&entry).unwrap()).contains(SECRET), "{}", entry.display());
+    }
+    home.file("home/config.toml", "[secrets]\nreveal = [\"*\"]\n");
+    get("shown_key").fails(1, &["names nothing"]);
+}
+
+/// A file that only its owner can read.
+fn private(home: &Home, name: &str, content: &str) -> String {
+    let path = home.file(name, content);
+    std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_passphrase_comes_from_a_file_or_a_descriptor() {
+    let home = Home::new();
+    let file = private(&home, "passphrase", "correct horse battery\n");
+    let with = |variable: &str, value: &str, args: &[&str]| {
+        let mut command = home.command();
+        command.args(args).env(variable, value);
+        Home::feed(command, SECRET)
+    };
+    let named = "RINGFENCE_PASSPHRASE_FILE";
+    let set = ["secret", "set", "a_key", "--place", "file", "--key", "passphrase"];
+    home.fed(&set, SECRET).fails(2, &[named]);
+    let out = with(named, &file, &set).ok();
+    assert!(out.contains("the encrypted file with a passphrase"), "{out}");
+    // Locked for whoever does not have it, and open for whoever has.
+    home.fed(&["secret", "set", "b_key"], SECRET).fails(3, &["locked", named]);
+    with(named, &file, &["secret", "set", "b_key"]).ok();
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "exec \"$@\" 3<passphrase", "sh"]).arg(home.command().get_program());
+    command.args(["secret", "set", "c_key"]).current_dir(home.path());
+    command.env("RINGFENCE_HOME", home.path().join("home")).env(named, "/dev/fd/3");
+    assert!(Home::feed(command, SECRET).ok().contains("c_key"));
+    let wrong = private(&home, "wrong", "incorrect horse");
+    with(named, &wrong, &["tools"]).fails(1, &["this is not the key"]);
+    with(named, "/nowhere/passphrase", &["tools"]).fails(1, &[named, "/nowhere/passphrase"]);
+    std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    with(named, &file, &["tools"]).fails(1, &["chmod 600"]);
+    home.args(&["secret", "set", "x_key", "--place", "kernel", "--key", "file"]).fails(2, &["--place file"]);
+}
+
+#[test]
+fn a_systemd_credential_opens_the_file() {
+    let home = Home::new();
+    private(&home, "credentials/ringfence", "a credential of systemd");
+    let folder = home.path().join("credentials");
+    let with = |args: &[&str]| {
+        let mut command = home.command();
+        command.args(args).env("CREDENTIALS_DIRECTORY", &folder);
+        Home::feed(command, SECRET)
+    };
+    let set = ["secret", "set", "a_key", "--place", "file", "--key", "credential"];
+    home.fed(&set, SECRET).fails(3, &["LoadCredential=ringfence"]);
+    assert!(with(&set).ok().contains("the encrypted file with a systemd credential"));
+    with(&["secret", "set", "b_key"]).ok();
+    home.fed(&["secret", "set", "c_key"], SECRET).fails(3, &["locked"]);
+}
+
 /// What OpenSSL makes of it.
 fn expected_signature() -> String {
     let command = format!("printf message | openssl dgst -sha256 -hmac {SECRET} | sed 's/.* //'");

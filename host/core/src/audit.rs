@@ -71,6 +71,13 @@ pub enum AuditEvent<'a> {
         #[serde(skip_serializing_if = "Option::is_none")]
         digest: Option<&'a str>,
     },
+    /// It gives out the value of a secret next.
+    Revealed {
+        /// The call.
+        call: &'a CallId,
+        /// The name of the secret.
+        secret: &'a str,
+    },
     /// It ended, one way or the other.
     Closed {
         /// The call.
@@ -134,6 +141,15 @@ impl AuditTrail {
             digest: tool.origin().digest(),
         };
         self.record(&event).await.map_err(|error| unavailable(tool.wire_name(), &error, "it did not run"))
+    }
+
+    /// Records that the value of `secret` is given out next.
+    ///
+    /// # Errors
+    /// [`CallError::Unavailable`] when it cannot be recorded; the value must not leave then.
+    pub async fn revealed(&self, tool: &str, secret: &str) -> Result<(), CallError> {
+        let written = self.record(&AuditEvent::Revealed { call: &self.call, secret }).await;
+        written.map_err(|error| unavailable(tool, &error, "the secret was not given out"))
     }
 
     /// Records how the call ended, and hands the result on.

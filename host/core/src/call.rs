@@ -11,7 +11,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::caller::Caller;
-use crate::finish::scrub::Scrubber;
+use crate::finish::current::CurrentScrubber;
 use crate::pipeline::ToolHost;
 use crate::registry::Registered;
 
@@ -105,7 +105,7 @@ pub struct CallContext {
     /// Where progress goes; `None` when nobody listens.
     pub progress: Option<Arc<dyn ProgressSink>>,
     /// What cleans what a tool says beside its result; set by the pipeline.
-    pub(crate) scrubber: Option<Arc<Scrubber>>,
+    pub(crate) scrubber: Option<Arc<CurrentScrubber>>,
     /// When the call above this one ends, where there is one that does.
     pub(crate) ends: Option<Instant>,
     /// The way to other tools; set by the pipeline.
@@ -114,7 +114,7 @@ pub struct CallContext {
 
 impl CallContext {
     /// What cleans what a tool says beside its result, its log above all.
-    pub fn scrubber(&self) -> Option<Arc<Scrubber>> {
+    pub fn scrubber(&self) -> Option<Arc<CurrentScrubber>> {
         self.scrubber.clone()
     }
 

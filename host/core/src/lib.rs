@@ -38,5 +38,5 @@ pub use output::{Content, RawOutput, ToolOutput, Usage};
 pub use permit::Permit;
 pub use pipeline::ToolHost;
 pub use registry::{Registered, Registry};
-pub use secret::Secret;
+pub use secret::{Revealed, Secret, SecretShelf};
 pub use tool::{Origin, Tool, ToolSpec};

@@ -6,6 +6,8 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::secret::Revealed;
+
 /// A piece of output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "type")]
@@ -94,6 +96,8 @@ pub struct RawOutput {
     pub cost: Option<Decimal>,
     /// What it used.
     pub usage: Usage,
+    /// A secret that was asked for. It joins the content behind the scrubber, and after it was recorded.
+    pub revealed: Option<Revealed>,
 }
 
 impl RawOutput {

@@ -37,7 +37,7 @@ pub struct ToolHost {
     /// Whether a person has to agree.
     pub approval: ApprovalGate,
     /// What must not be seen.
-    pub scrubber: CurrentScrubber,
+    pub scrubber: Arc<CurrentScrubber>,
     /// The record.
     pub audit: Arc<dyn AuditLog>,
 }
@@ -49,7 +49,7 @@ impl ToolHost {
     /// Every end of a call but success; see [`CallError`].
     pub async fn call(self: &Arc<Self>, mut call: ToolCall) -> Result<ToolOutput, CallError> {
         shorten(&mut call.tool);
-        call.context.scrubber = Some(self.scrubber.get());
+        call.context.scrubber = Some(self.scrubber.clone());
         call.context.host = Some(self.clone());
         call.context.progress = call.context.progress.map(|sink| self.clean(sink));
         let trail = AuditTrail::open(&self.audit, &call).await?; // cannot record, cannot run
@@ -65,7 +65,7 @@ impl ToolHost {
         self.rate.take(&call)?; // a flood must not reach an approver
         let permit = self.approval.permit(call, grant)?; // the only maker of Permit
         trail.permitted(&permit).await?;
-        self.execute(permit).await
+        self.execute(permit, trail).await
     }
 
     /// The tools that the policy lets anybody see.
@@ -74,7 +74,7 @@ impl ToolHost {
     }
 
     fn clean(&self, sink: Arc<dyn ProgressSink>) -> Arc<dyn ProgressSink> {
-        Arc::new(CleanProgress { sink, scrubber: self.scrubber.get() })
+        Arc::new(CleanProgress { sink, scrubber: self.scrubber.clone() })
     }
 
     fn resolve(&self, name: &str) -> Result<Arc<Registered>, CallError> {
@@ -85,12 +85,15 @@ impl ToolHost {
         })
     }
 
-    async fn execute(&self, permit: Permit) -> Result<ToolOutput, CallError> {
+    async fn execute(&self, permit: Permit, trail: &AuditTrail) -> Result<ToolOutput, CallError> {
         let started = Instant::now();
         let tool = permit.call().tool.clone();
         let result = run_to_end(permit, &tool).await?;
         let finished =
             result.and_then(|raw| bound::check(raw, tool.limits())).and_then(|raw| structured::check(raw, &tool));
+        if let Ok(RawOutput { revealed: Some(revealed), .. }) = &finished {
+            trail.revealed(tool.wire_name(), &revealed.name).await?; // cannot record, cannot leave
+        }
         let scrubber = self.scrubber.get();
         match finished {
             Ok(raw) => Ok(structured::keep_valid(scrubber.output(raw, started.elapsed()), &tool)),

@@ -1,6 +1,7 @@
 //! What one tool may reach, and the decision about one request.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use http::Method;
 use ringfence_core::Secret;
@@ -10,6 +11,7 @@ use url::Host;
 use crate::address::AddressGrants;
 use crate::credential::Placement;
 use crate::error::EgressError;
+use crate::oauth::TokenSource;
 use crate::scan::Scanner;
 use crate::target::Target;
 
@@ -29,6 +31,8 @@ pub struct Access {
 pub struct LackingCredential {
     /// What the package calls it.
     pub name: String,
+    /// What the operator would say to `ringfence grant SOURCE` to give it.
+    pub given_by: String,
     /// The requests that would carry it.
     pub bound_to: RuleSet,
 }
@@ -39,12 +43,21 @@ pub struct BoundCredential {
     /// What the operator calls it.
     pub name: String,
     /// Its value.
-    pub secret: Secret,
+    pub value: CredentialValue,
     /// Where it goes in a request.
     pub placement: Placement,
     /// The requests that carry it, by scheme, host, port, path and method: those that each of these sets names. They let no
     /// request pass; the rules do.
     pub bound_to: Vec<RuleSet>,
+}
+
+/// What is placed.
+#[derive(Clone, Debug)]
+pub enum CredentialValue {
+    /// A secret as it is.
+    Fixed(Secret),
+    /// An access token, obtained and renewed when it is needed.
+    Token(Arc<TokenSource>),
 }
 
 impl BoundCredential {
@@ -110,7 +123,8 @@ impl Access {
         let seen = target.seen();
         let rules = self.pass(seen, method).map_err(EgressError::Denied)?;
         if let Some(lacking) = self.lacking.iter().find(|l| l.bound_to.decide(seen, method.as_str()).is_ok()) {
-            return Err(EgressError::Lacking { name: lacking.name.clone() });
+            let LackingCredential { name, given_by, .. } = lacking.clone();
+            return Err(EgressError::Lacking { name, given_by });
         }
         // The client resolves names, and connects to addresses as they stand.
         let literal: Option<IpAddr> = match seen.host() {

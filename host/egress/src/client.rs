@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use reqwest::Client;
 use reqwest::redirect::Policy;
+use ringfence_core::finish::current::CurrentScrubber;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
@@ -34,6 +35,8 @@ pub struct Settings {
     pub authorities: Vec<u8>,
     /// The longest time for a connection, TLS included. The time for the request holds as well.
     pub connect_timeout: Duration,
+    /// Keeps tokens that the host obtains out of results; the door tells it of each.
+    pub scrubber: Arc<CurrentScrubber>,
 }
 
 impl Default for Settings {
@@ -42,6 +45,7 @@ impl Default for Settings {
             resolver: Arc::new(SystemResolver::default()),
             authorities: Vec::new(),
             connect_timeout: Duration::from_secs(10),
+            scrubber: Arc::default(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use ringfence_core::limit::LimitExceeded;
 use thiserror::Error;
@@ -10,6 +11,7 @@ use crate::access::Denied;
 use crate::address::AddressRefused;
 use crate::credential::CredentialError;
 use crate::decode::DecodeError;
+use crate::oauth::TokenError;
 use crate::redirect::RedirectError;
 use crate::request::RequestError;
 use crate::resolve::ResolveError;
@@ -42,6 +44,17 @@ pub enum EgressError {
     Lacking {
         /// What the package calls it.
         name: String,
+        /// What the operator would say to `ringfence grant SOURCE` to give it.
+        given_by: String,
+    },
+    /// A token that belongs into it could not be obtained.
+    #[error("the access token `{name}`, which the request needs, could not be obtained")]
+    Token {
+        /// What the operator calls it.
+        name: String,
+        /// Why not.
+        #[source]
+        source: Arc<TokenError>,
     },
     /// A credential could not be placed.
     #[error(transparent)]
@@ -130,6 +143,7 @@ impl EgressError {
             Self::Address(_) | Self::Resolve(ResolveError::Refused { .. }) => "http.address",
             Self::Resolve(_) => "http.resolve",
             Self::Lacking { .. } => "http.credential_lacking",
+            Self::Token { .. } => "http.token",
             Self::Credential(error) => error.code(),
             Self::Leak(_) => "http.leak",
             Self::Decode(error) => error.code(),
@@ -155,17 +169,20 @@ impl EgressError {
             Self::Resolve(ResolveError::Refused { name, refused }) => {
                 format!("plugin `{tool}` may not reach `{name}`: {refused}")
             }
-            Self::Lacking { name } => format!(
+            Self::Lacking { name, given_by } => format!(
                 "plugin `{tool}` lacks the credential `{name}`: `ringfence secret set NAME` stores its value, and \
-                 `ringfence grant SOURCE --credential {name}=NAME` gives it"
+                 `ringfence grant SOURCE {given_by}` gives it"
             ),
             Self::Limit(exceeded) => format!("{exceeded}: {}", exceeded.remedy(tool)),
             Self::Resolve(error) => chain(error),
             Self::Nothing => format!("plugin `{tool}`: {self}; `ringfence grants` shows what it asks for and has"),
             Self::Request(_) | Self::Redirect(_) | Self::Leak(_) => self.to_string(),
-            Self::Credential(_) | Self::Decode(_) | Self::Connect { .. } | Self::Transport { .. } | Self::Client(_) => {
-                chain(self)
-            }
+            Self::Credential(_)
+            | Self::Token { .. }
+            | Self::Decode(_)
+            | Self::Connect { .. }
+            | Self::Transport { .. }
+            | Self::Client(_) => chain(self),
         }
     }
 }

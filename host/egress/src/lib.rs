@@ -10,6 +10,7 @@ mod client;
 mod credential;
 mod decode;
 mod error;
+mod oauth;
 mod outgoing;
 mod redirect;
 mod request;
@@ -19,13 +20,16 @@ mod scan;
 mod send;
 mod target;
 
-pub use access::{Access, BoundCredential, Decision, Denied, LackingCredential};
+pub use access::{Access, BoundCredential, CredentialValue, Decision, Denied, LackingCredential};
 pub use address::{AddressGrants, AddressRefused, RefusedRange};
 pub use budget::Budget;
 pub use client::{Settings, SettingsError};
 pub use credential::{CredentialError, MIN_CREDENTIAL, Placement, PlacementError, is_forbidden_header, withhold};
 pub use decode::{DecodeError, Decoded, decode};
 pub use error::EgressError;
+pub use oauth::{
+    ClientAuth, GrantType, OAuth2, OAuth2Error, OAuthClient, Scope, TokenError, TokenSource, TokenUrl, Tokens,
+};
 pub use outgoing::Outgoing;
 pub use redirect::{MAX_REDIRECTS, RedirectError, follow};
 pub use request::{Request, RequestError};

@@ -1,10 +1,15 @@
 //! Keeps secrets out of what crosses the border in the wrong place: out of responses, where a server may send a
 //! credential back, and out of requests, where only the host puts one.
 //!
-//! What is looked for are the values that this host knows, in the spellings that [`spellings`] lists. A value that a
-//! server reverses, encrypts, splits over several headers or encodes twice is not found.
+//! What is looked for are the values that this host knows, in the spellings that [`spellings`] lists, and credentials
+//! of other people that their form gives away. A value that a server reverses, encrypts, splits over several headers or
+//! encodes twice is not found.
+//!
+//! In a response both are replaced. A request that holds one is not sent: with a mark in it, it would mean something
+//! else than whoever made it wrote, and nobody would be told.
 
 mod forms;
+mod living;
 mod redaction;
 #[cfg(test)]
 mod tests;
@@ -14,22 +19,31 @@ use std::fmt;
 use std::sync::Arc;
 
 use aho_corasick::BuildError;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use futures::{Stream, StreamExt, stream};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use ringfence_core::Secret;
-use ringfence_core::finish::scrub::spellings;
+use ringfence_core::finish::scrub::{FormsInStream, known_form, spellings};
 use thiserror::Error;
 
 use self::forms::Forms;
+pub(crate) use self::living::Living;
 use self::redaction::Redaction;
 use crate::{MIN_CREDENTIAL, Outgoing};
 
-/// Replaces known values by `[REDACTED:name]`. Immutable and cheap to clone, so one serves all calls at once.
+/// Replaces known values by `[REDACTED:name]`, and credentials that their form gives away by `[REDACTED:kind#number]`.
+/// Immutable and cheap to clone, so one serves all calls at once.
 #[derive(Clone)]
 pub struct Scanner {
-    forms: Arc<Forms>,
+    /// What is looked for, one after the other.
+    forms: Vec<Arc<Forms>>,
     skipped: Vec<String>,
+}
+
+/// What has been seen of one stream, for each thing that is looked for.
+struct Passage {
+    values: Vec<Redaction>,
+    others: FormsInStream,
 }
 
 /// Why there is no scanner for these secrets.
@@ -40,17 +54,28 @@ pub enum ScannerError {
     TooMany(#[source] BuildError),
 }
 
-/// A request that holds a known value where the host did not put one.
+/// A request that holds a credential where the host did not put one.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error(
-    "the request was not sent: its {place} holds the value of the secret `{secret}`; leave it out, the host places \
-     credentials itself where they are bound"
-)]
-pub struct Leak {
-    /// The name of the secret.
-    pub secret: String,
-    /// Where in the request.
-    pub place: &'static str,
+pub enum Leak {
+    /// A known value.
+    #[error(
+        "the request was not sent: its {place} holds the value of the secret `{secret}`; leave it out, the host places \
+         credentials itself where they are bound"
+    )]
+    Value {
+        /// The name of the secret.
+        secret: String,
+        /// Where in the request.
+        place: &'static str,
+    },
+    /// A credential of somebody else, which its form gives away.
+    #[error("the request was not sent: its {place} holds what looks like a credential ({kind}); leave it out")]
+    Form {
+        /// What kind.
+        kind: &'static str,
+        /// Where in the request.
+        place: &'static str,
+    },
 }
 
 impl Scanner {
@@ -64,7 +89,14 @@ impl Scanner {
         let (short, long): (Vec<_>, Vec<_>) = secrets.iter().partition(|(_, secret)| is_short(secret));
         let forms = long.into_iter().map(|(name, secret)| (name.as_str(), spellings(secret)));
         let forms = Arc::new(Forms::new(forms).map_err(ScannerError::TooMany)?);
-        Ok(Self { forms, skipped: short.into_iter().map(|(name, _)| name.clone()).collect() })
+        Ok(Self { forms: vec![forms], skipped: short.into_iter().map(|(name, _)| name.clone()).collect() })
+    }
+
+    /// This scanner, which looks for what `other` looks for as well.
+    #[must_use]
+    pub(crate) fn and(mut self, other: Option<Self>) -> Self {
+        self.forms.extend(other.into_iter().flat_map(|other| other.forms));
+        self
     }
 
     /// The names of the secrets that are not looked for.
@@ -72,33 +104,33 @@ impl Scanner {
         &self.skipped
     }
 
-    /// `body` with a mark in the place of every known value, across the borders of chunks, and otherwise byte for byte.
-    /// Its length may change, so a `Content-Length` no longer holds. Only bytes with which a known value may begin are
+    /// `body` with a mark in the place of every credential, across the borders of chunks, and otherwise byte for byte.
+    /// Its length may change, so a `Content-Length` no longer holds. Only bytes with which a credential may begin are
     /// held back until the next chunk. After an error of `body` nothing follows, what was held back neither.
     pub fn stream<S, E>(&self, body: S) -> impl Stream<Item = Result<Bytes, E>> + use<S, E>
     where
         S: Stream<Item = Result<Bytes, E>>,
     {
-        let open = (Box::pin(body), Redaction::new(self.forms.clone()));
+        let open = (Box::pin(body), self.passage());
         stream::unfold(Some(open), async |open| {
-            let (mut body, mut redaction) = open?;
+            let (mut body, mut passage) = open?;
             loop {
                 let clean = match body.next().await {
-                    Some(Ok(chunk)) => redaction.feed(chunk),
+                    Some(Ok(chunk)) => passage.feed(chunk),
                     Some(Err(error)) => return Some((Err(error), None)),
                     None => {
-                        let rest = redaction.finish();
+                        let rest = passage.finish();
                         return (!rest.is_empty()).then_some((Ok(rest), None));
                     }
                 };
                 if !clean.is_empty() {
-                    return Some((Ok(clean), Some((body, redaction))));
+                    return Some((Ok(clean), Some((body, passage))));
                 }
             }
         })
     }
 
-    /// Puts marks into the values of `headers`. A header whose name holds a known value is left out.
+    /// Puts marks into the values of `headers`. A header whose name holds one is left out.
     pub fn headers(&self, headers: &mut HeaderMap) {
         let named: Vec<HeaderName> = headers.keys().filter(|name| self.holds(name).is_some()).cloned().collect();
         for name in named {
@@ -120,33 +152,75 @@ impl Scanner {
         }
     }
 
-    /// Whether `request`, as the guest made it, is free of known values. To be asked before a credential is placed.
+    /// Whether `request`, as it stands before a credential is placed, is free of known values.
     ///
     /// # Errors
     /// [`Leak`] where it is not.
     pub fn outgoing(&self, request: &Outgoing) -> Result<(), Leak> {
-        let leak = |place| move |secret: &str| Err(Leak { secret: secret.to_owned(), place });
-        let headers = request.headers.iter();
-        let in_headers =
-            headers.flat_map(|(name, value)| [name.as_ref(), value.as_bytes()]).find_map(|bytes| self.holds(bytes));
-        self.holds(request.url.as_str()).map_or(Ok(()), leak("URL"))?;
-        in_headers.map_or(Ok(()), leak("headers"))?;
-        self.holds(&request.body).map_or(Ok(()), leak("body"))
+        let leak = |(place, bytes): (&'static str, &[u8])| {
+            self.holds(bytes).map(|secret| Leak::Value { secret: secret.to_owned(), place })
+        };
+        places(request).find_map(leak).map_or(Ok(()), Err)
+    }
+
+    /// Whether `request`, as the guest made it, is free of credentials that their form gives away. Not to be asked of
+    /// where a redirect leads: a server signs its own links with such.
+    ///
+    /// # Errors
+    /// [`Leak`] where it is not.
+    pub fn written(&self, request: &Outgoing) -> Result<(), Leak> {
+        let leak = |(place, bytes): (&'static str, &[u8])| known_form(bytes).map(|kind| Leak::Form { kind, place });
+        places(request).find_map(leak).map_or(Ok(()), Err)
+    }
+
+    fn passage(&self) -> Passage {
+        let values = self.forms.iter().cloned().map(Redaction::new).collect();
+        Passage { values, others: FormsInStream::default() }
     }
 
     /// The name of the first known value in `bytes`.
     fn holds(&self, bytes: impl AsRef<[u8]>) -> Option<&str> {
-        self.forms.first_in(bytes.as_ref())
+        self.forms.iter().find_map(|forms| forms.first_in(bytes.as_ref()))
     }
 
     /// `bytes` with marks; `None` where there is nothing to mark.
     fn redacted(&self, bytes: &[u8]) -> Option<Vec<u8>> {
-        self.holds(bytes)?;
-        let mut redaction = Redaction::new(self.forms.clone());
-        let mut clean = redaction.feed(Bytes::copy_from_slice(bytes)).to_vec();
-        clean.extend_from_slice(&redaction.finish());
+        if self.holds(bytes).is_none() && known_form(bytes).is_none() {
+            return None;
+        }
+        let mut passage = self.passage();
+        let mut clean = passage.feed(Bytes::copy_from_slice(bytes)).to_vec();
+        clean.extend_from_slice(&passage.finish());
         Some(clean)
     }
+}
+
+impl Passage {
+    fn feed(&mut self, chunk: Bytes) -> Bytes {
+        let known = self.values.iter_mut().fold(chunk, |chunk, values| values.feed(chunk));
+        self.others.feed(&known).into()
+    }
+
+    fn finish(&mut self) -> Bytes {
+        let mut rest = Bytes::new();
+        for values in &mut self.values {
+            let mut clean = BytesMut::from(values.feed(rest));
+            clean.extend_from_slice(&values.finish());
+            rest = clean.freeze();
+        }
+        let mut clean = self.others.feed(&rest);
+        clean.extend(self.others.finish());
+        clean.into()
+    }
+}
+
+/// Where in a request something can be hidden.
+fn places(request: &Outgoing) -> impl Iterator<Item = (&'static str, &[u8])> {
+    let headers = request.headers.iter().flat_map(|(name, value)| [name.as_ref(), value.as_bytes()]);
+    [("URL", request.url.as_str().as_bytes())]
+        .into_iter()
+        .chain(headers.map(|bytes| ("headers", bytes)))
+        .chain([("body", request.body.as_ref())])
 }
 
 /// Shows names only.

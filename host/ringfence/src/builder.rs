@@ -14,7 +14,7 @@ use ringfence_core::registry::RegistryError;
 use ringfence_core::source::{Ceiling, Offered, ToolSource};
 use ringfence_core::tool::{Origin, Tool};
 use ringfence_core::{Registry, Secret, ToolHost};
-use ringfence_egress::{Egress, Settings, SettingsError};
+use ringfence_egress::{Egress, Settings, SettingsError, Tokens};
 use ringfence_package::PackageError;
 use ringfence_source_builtin::Builtins;
 use ringfence_source_wasm::{
@@ -26,11 +26,14 @@ use ringfence_vault::{Vault, VaultError};
 use thiserror::Error;
 
 use crate::config::{Config, ConfigError, Home};
+use crate::dumps;
 use crate::grants::Grants;
 use crate::host::Ringfence;
 use crate::known_secrets::KnownSecrets;
 use crate::means::Means;
 use crate::packages::Packages;
+use crate::shelf::Shelf;
+use crate::unlock::{AskPassphrase, UnlockError, unlock};
 
 /// What a host will consist of.
 pub struct Builder {
@@ -39,7 +42,9 @@ pub struct Builder {
     native: Vec<Arc<dyn Tool>>,
     embedded: Vec<Embedded>,
     secrets: Vec<(String, Secret)>,
-    closed_on_policy_fault: bool,
+    /// Of the binary: asks for a passphrase. It stays open to an operator whose policy cannot be read, and closed to
+    /// whoever would dump its memory.
+    for_operator: Option<AskPassphrase>,
 }
 
 struct Embedded {
@@ -87,6 +92,12 @@ pub enum BuildError {
     /// The vault cannot be opened.
     #[error(transparent)]
     Vault(#[from] VaultError),
+    /// The key of the encrypted file of secrets is of no use.
+    #[error(transparent)]
+    Unlock(#[from] UnlockError),
+    /// Core dumps cannot be turned off.
+    #[error("core dumps, in which secrets would stand, cannot be turned off: {0}")]
+    Dumps(std::io::Error),
     /// The workspace cannot be opened.
     #[error("`root` under [workspace] in the configuration: {0}")]
     Workspace(std::io::Error),
@@ -112,14 +123,7 @@ impl BuildError {
 
 impl Builder {
     pub(crate) fn new(home: Home) -> Self {
-        Self {
-            home,
-            config: None,
-            native: Vec::new(),
-            embedded: Vec::new(),
-            secrets: Vec::new(),
-            closed_on_policy_fault: false,
-        }
+        Self { home, config: None, native: Vec::new(), embedded: Vec::new(), secrets: Vec::new(), for_operator: None }
     }
 
     /// Uses `config` instead of the file in the home.
@@ -151,11 +155,12 @@ impl Builder {
         self
     }
 
-    /// Opens a host that allows no call when the policy cannot be read, instead of none at all: an operator has to be able
-    /// to list, install and remove what the policy speaks of.
+    /// Opens the host of the binary. It allows no call when the policy cannot be read, instead of none at all: an
+    /// operator has to be able to list, install and remove what the policy speaks of. Where the secrets need a
+    /// passphrase that nobody gave, it asks. The process is its own, so it leaves no core dump.
     #[must_use]
-    pub(crate) fn closed_on_policy_fault(mut self) -> Self {
-        self.closed_on_policy_fault = true;
+    pub(crate) fn for_operator(mut self, ask: AskPassphrase) -> Self {
+        self.for_operator = Some(ask);
         self
     }
 
@@ -174,11 +179,16 @@ impl Builder {
         let concurrency = Arc::new(Concurrency::new(config.concurrency.clone(), engine.instances()));
         let registry = Arc::new(Registry::new(config.operator_limits()));
 
-        registry.put(&Builtins::new())?;
+        if self.for_operator.is_some() {
+            dumps::prevent().map_err(BuildError::Dumps)?; // before the first secret is read
+        }
+        let scrubber = Arc::new(CurrentScrubber::default());
+        let means = Arc::new(means(&config, &self.home, &store, &scrubber)?);
+        unlock(&means.vault, self.for_operator)?;
         registry.put(&NativeTools::new(self.native))?;
-        let means = Arc::new(means(&config, &self.home, &store)?);
         let packages =
             Packages::open(store.clone(), engine.clone(), concurrency.clone(), registry.clone(), means.clone())?;
+        registry.put(&builtins(&config, &means, &packages))?;
         for embedded in self.embedded {
             registry.put(&embedded.source(&engine, &concurrency).await?)?;
         }
@@ -186,23 +196,24 @@ impl Builder {
         let rate = RateGate::new(config.rate_rules()?, RateClock::system(), TABLE_SIZE);
         rate.restore(store.database()).map_err(BuildError::Rates)?;
         let policy = match Policy::load(&config.policy, &registry) {
-            Err(error) if self.closed_on_policy_fault => Policy::closed(error),
+            Err(error) if self.for_operator.is_some() => Policy::closed(error),
             loaded => loaded?,
         };
         warn_of_unknown_names(&config, &registry);
         let known = self.secrets.iter().cloned().chain(stored_secrets(&means)).collect();
-        let scrubber = CurrentScrubber::new(Scrubber::new(known)?);
+        scrubber.replace(Scrubber::new(known)?)?;
         let pipeline = ToolHost { registry, policy, rate, approval: ApprovalGate, scrubber, audit: audit.clone() };
         Ok(Ringfence::start(pipeline, store, audit, packages, means, self.secrets))
     }
 }
 
-fn means(config: &Config, home: &Home, store: &Store) -> Result<Means, BuildError> {
+fn means(config: &Config, home: &Home, store: &Store, scrubber: &Arc<CurrentScrubber>) -> Result<Means, BuildError> {
     let authorities =
         config.network.authorities.as_deref().map(fs_err::read).transpose().map_err(BuildError::Network)?;
     let settings = Settings {
         authorities: authorities.unwrap_or_default(),
         connect_timeout: Duration::from_millis(config.network.connect_ms),
+        scrubber: scrubber.clone(),
         ..Settings::default()
     };
     let workspace = config.workspace.root.as_deref().map(Workspace::open).transpose();
@@ -210,11 +221,19 @@ fn means(config: &Config, home: &Home, store: &Store) -> Result<Means, BuildErro
     Ok(Means {
         door: Arc::new(Egress::new(settings)?),
         secrets: KnownSecrets::new(vault.clone()),
+        tokens: Tokens::new(vault.clone()),
         vault,
         workspace: workspace.map_err(BuildError::Workspace)?,
         state: store.tool_state(),
         grants: Grants::new(home.grants()),
     })
+}
+
+fn builtins(config: &Config, means: &Arc<Means>, packages: &Packages) -> Builtins {
+    let reveal = config.secrets.reveal.clone();
+    let revealing = !reveal.is_empty();
+    let shelf = Shelf { means: means.clone(), installer: packages.installer().clone(), reveal };
+    Builtins::new().with_secrets(Arc::new(shelf), revealing)
 }
 
 /// The secrets in the vault. One that does not answer places none either, so nothing can come back.

@@ -1,9 +1,10 @@
 //! The way to the owner of a state folder: this process, or another one behind the socket.
 
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use ringfence_core::Secret;
 use thiserror::Error;
 use tokio::sync::{RwLock, mpsc};
 use tokio_util::sync::CancellationToken;
@@ -11,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::config::Home;
 use crate::request::{ErrorKind, Event, Reply, Request, RequestError};
 use crate::socket::{self, AskError, SocketServer};
-use crate::{BuildError, Ringfence};
+use crate::{BuildError, Ringfence, dumps};
 
 /// How long to wait for an owner that neither answers nor goes away. It is there for a moment at its start and end.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -39,16 +40,20 @@ pub(crate) enum DoorError {
     /// The socket cannot be made.
     #[error("cannot listen in the state folder: {0}")]
     Socket(#[from] io::Error),
+    /// Core dumps cannot be turned off.
+    #[error("core dumps, in which secrets would stand, cannot be turned off: {0}")]
+    Dumps(io::Error),
 }
 
 impl Door {
-    /// Becomes the owner, or leaves that to the one that there is.
+    /// Becomes the owner, or leaves that to the one that there is. From then on this process leaves no core dump.
     ///
     /// # Errors
     /// When the state folder or the configuration cannot be used.
     pub(crate) async fn open(home: Home) -> Result<Self, DoorError> {
         let door = Self { home, owned: RwLock::new(None) };
         door.become_owner().await?;
+        dumps::prevent().map_err(DoorError::Dumps)?;
         Ok(door)
     }
 
@@ -92,6 +97,7 @@ impl Door {
         match self.owned.write().await.take() {
             Some(Owned { host, socket }) => {
                 socket.finish().await;
+                host.settle().await;
                 host.close()
             }
             None => Ok(()),
@@ -102,7 +108,7 @@ impl Door {
     async fn become_owner(&self) -> Result<bool, DoorError> {
         let mut owned = self.owned.write().await;
         if owned.is_none() {
-            let host = match Ringfence::builder(self.home.clone()).closed_on_policy_fault().open().await {
+            let host = match Ringfence::builder(self.home.clone()).for_operator(ask_passphrase).open().await {
                 Ok(host) => Arc::new(host),
                 Err(error) if error.is_busy() => return Ok(false),
                 Err(error) => return Err(error.into()),
@@ -112,6 +118,14 @@ impl Door {
         }
         Ok(true)
     }
+}
+
+/// Asks whoever sits at the terminal; for a service there is nobody.
+fn ask_passphrase() -> io::Result<Option<Secret>> {
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        return Ok(None);
+    }
+    Ok(Some(Secret::new(rpassword::prompt_password("Passphrase of the secrets (not shown): ")?)))
 }
 
 fn lost(error: &io::Error) -> RequestError {

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use ringfence_core::grant::HttpRule;
 use ringfence_core::name::SourceName;
 use ringfence_core::tool_state::StateQuota;
+use ringfence_egress::{OAuth2, Scope};
 use ringfence_package::grant::{Capabilities, GrantError};
 use ringfence_package::reading::{self, ReadError};
 use ringfence_package::{Effective, Granted};
@@ -41,6 +42,10 @@ pub struct GrantChange {
     pub addresses: Vec<String>,
     /// The package's name for a credential, and the name of the secret.
     pub credentials: Vec<(String, String)>,
+    /// The package's name for an OAuth 2.0 credential, and the client's id.
+    pub clients: Vec<(String, String)>,
+    /// The package's name for an OAuth 2.0 credential, and the name of the secret that holds the refresh token.
+    pub refresh_tokens: Vec<(String, String)>,
     /// Secrets that may be asked about.
     pub test: Vec<String>,
     /// Secrets that may be signed with.
@@ -95,6 +100,9 @@ pub(crate) enum GrantFileError {
         /// What is wrong with it.
         problem: String,
     },
+    /// A client belongs to a credential of that kind only.
+    #[error("the package asks for no OAuth 2.0 credential `{0}`: `ringfence grants` shows what it asks for")]
+    NoOAuth2(String),
 }
 
 impl Grants {
@@ -286,7 +294,28 @@ fn append(
         let credential = credentials.entry(name).or_insert_with(|| toml_edit::value(InlineTable::new()));
         credential.as_table_like_mut().and_then(|entry| entry.insert("secret", toml_edit::value(secret)));
     }
+    for (key, list) in [("client_id", &change.clients), ("refresh_token", &change.refresh_tokens)] {
+        for (name, value) in list {
+            let asked = requested.credentials.get(name).and_then(|credential| credential.oauth2.as_ref());
+            let asked = asked.ok_or_else(|| GrantFileError::NoOAuth2(name.clone()))?;
+            client(document, name, asked).and_then(|client| client.insert(key, toml_edit::value(value)));
+        }
+    }
     Ok(())
+}
+
+/// The client behind the credential `name`, with what is asked for now.
+fn client<'a>(document: &'a mut DocumentMut, name: &str, asked: &OAuth2) -> Option<&'a mut dyn TableLike> {
+    let empty = || toml_edit::value(InlineTable::new());
+    let credential = table(document, "credentials")?.entry(name).or_insert_with(empty).as_table_like_mut()?;
+    let client = credential.entry("oauth2").or_insert_with(empty).as_table_like_mut()?;
+    client.insert("token_url", toml_edit::value(asked.token_url.to_string()));
+    client.insert("scopes", toml_edit::value(asked.scopes.iter().map(Scope::as_str).collect::<Array>()));
+    match &asked.audience {
+        Some(audience) => client.insert("audience", toml_edit::value(audience)),
+        None => client.remove("audience"),
+    };
+    Some(client)
 }
 
 /// `GET,POST https://…` as a rule.
@@ -429,6 +458,37 @@ mod tests {
         let asks = Capabilities { state: state(5, 2), ..Capabilities::default() };
         assert_eq!(extend(&asks, GrantChange { all: true, ..GrantChange::default() }).state, state(10, 2));
         assert_eq!(extend(&asks, GrantChange { state: state(3, 1), ..GrantChange::default() }).state, state(3, 1));
+    }
+
+    #[test]
+    fn a_client_is_written_with_what_is_asked_for_at_that_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let grants = Grants::new(folder.path().to_owned());
+        let asks = |scopes: &str| {
+            let text = format!(
+                "[credentials.token]\nplace = \"bearer\"\nrequests = []\n[credentials.token.oauth2]\n\
+                 token_url = \"https://a.example/token\"\ngrant = \"refresh_token\"\nscopes = {scopes}\n"
+            );
+            toml::from_str::<Capabilities>(&text).unwrap()
+        };
+        let change = GrantChange {
+            credentials: vec![("token".into(), "client_secret".into())],
+            clients: vec![("token".into(), "id".into())],
+            refresh_tokens: vec![("token".into(), "login".into())],
+            ..GrantChange::default()
+        };
+        let granted = |capabilities: &Capabilities, change: &GrantChange| {
+            let file = grants.extend(&source(), capabilities, change).unwrap();
+            file.granted.credentials["token"].oauth2.clone().unwrap()
+        };
+        let first = granted(&asks("[\"a\"]"), &change);
+        assert_eq!((first.client_id.as_str(), first.refresh_token.as_deref()), ("id", Some("login")));
+        assert_eq!((first.token_url.to_string().as_str(), first.scopes.len()), ("https://a.example/token", 1));
+        let again = GrantChange { clients: vec![("token".into(), "other".into())], ..GrantChange::default() };
+        let second = granted(&asks("[\"a\", \"b\"]"), &again);
+        assert_eq!((second.client_id.as_str(), second.scopes.len()), ("other", 2));
+        let error = grants.extend(&source(), &Capabilities::default(), &again).unwrap_err();
+        assert!(error.to_string().contains("`token`"), "{error}");
     }
 
     #[test]

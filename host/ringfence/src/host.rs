@@ -86,6 +86,11 @@ impl Ringfence {
         self.pipeline.rate.save(self.store.database())
     }
 
+    /// Waits for what must not be broken off.
+    pub(crate) async fn settle(&self) {
+        self.means.tokens.settled().await;
+    }
+
     /// The state folder.
     pub(crate) fn state(&self) -> &Path {
         self.store.folder().root()
@@ -141,7 +146,9 @@ impl Ringfence {
         self.means.secrets.forget();
         let stored = self.means.secrets.get().map_err(|error| failed(&error))?;
         let known = self.secrets.iter().cloned().chain(stored.findable()).collect();
-        self.pipeline.scrubber.replace(Scrubber::new(known).map_err(|error| failed(&error))?);
+        let replaced = Scrubber::new(known).and_then(|scrubber| self.pipeline.scrubber.replace(scrubber));
+        replaced.map_err(|error| failed(&error))?;
+        self.means.tokens.forget();
         self.packages.restart()
     }
 

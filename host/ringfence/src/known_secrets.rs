@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ringfence_core::Secret;
 use ringfence_egress::{Scanner, ScannerError};
-use ringfence_vault::{Vault, VaultError};
+use ringfence_vault::{SecretName, Vault, VaultError};
 use thiserror::Error;
 
 /// The vault and what was last read from it. The values are read, and the scanner is made, once for each change.
@@ -15,7 +15,7 @@ pub(crate) struct KnownSecrets {
 
 /// Names and values, and what finds them in requests and responses.
 pub(crate) struct Secrets {
-    pub(crate) all: Vec<(String, Secret)>,
+    pub(crate) all: Vec<(SecretName, Secret)>,
     pub(crate) scanner: Scanner,
 }
 
@@ -56,8 +56,9 @@ impl KnownSecrets {
 
 impl Secrets {
     fn of(vault: &Vault) -> Result<Self, SecretsError> {
-        let all: Vec<_> = vault.all()?.into_iter().map(|(name, secret)| (name.as_str().to_owned(), secret)).collect();
-        let scanner = Scanner::new(&all)?;
+        let all = vault.all()?;
+        let named: Vec<_> = all.iter().map(|(name, secret)| (name.to_string(), secret.clone())).collect();
+        let scanner = Scanner::new(&named)?;
         // `secret set` takes none that is too short, but a keyring can be changed from outside.
         for name in scanner.skipped() {
             tracing::warn!("the secret `{name}` is too short to be found in results, and is placed nowhere");
@@ -67,7 +68,8 @@ impl Secrets {
 
     /// Those that can be found in texts.
     pub(crate) fn findable(&self) -> impl Iterator<Item = (String, Secret)> {
-        self.all.iter().filter(|(name, _)| !self.scanner.skipped().contains(name)).cloned()
+        let short = |name: &SecretName| self.scanner.skipped().iter().any(|skipped| skipped == name.as_str());
+        self.all.iter().filter(move |(name, _)| !short(name)).map(|(name, secret)| (name.to_string(), secret.clone()))
     }
 }
 

@@ -18,6 +18,7 @@ mod builder;
 pub mod cli;
 pub mod config;
 mod door;
+mod dumps;
 mod explanation;
 mod grants;
 mod host;
@@ -28,16 +29,18 @@ mod packages;
 mod request;
 mod schema;
 mod secrets;
+mod shelf;
 mod socket;
 mod tool_state;
+mod unlock;
 
 pub use builder::{BuildError, Builder};
 pub use config::{Config, Home};
 pub use host::Ringfence;
 pub use request::{
     Asked, ErrorKind, Event, Explanation, GrantChange, GrantEntry, InstallReport, InstallRequest, KeyEntry,
-    PackageEntry, Reply, Request, RequestError, SecretEntry, SecretReport, SecretValue, StateEntry, ToolEntry,
-    VerifyReport,
+    PackageEntry, PlaceChoice, Reply, Request, RequestError, SecretEntry, SecretReport, SecretValue, StateEntry,
+    ToolEntry, VerifyReport,
 };
 pub use ringfence_core as core;
 pub use ringfence_core::call::Progress;
@@ -46,3 +49,4 @@ pub use ringfence_core::limit::{LimitKind, LimitSet};
 pub use ringfence_core::output::{Content, RawOutput, ToolOutput};
 pub use ringfence_core::tool::{Tool, ToolSpec};
 pub use ringfence_core::{Caller, Permit, Secret};
+pub use unlock::UnlockError;

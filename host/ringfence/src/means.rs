@@ -6,11 +6,13 @@ use ringfence_core::Secret;
 use ringfence_core::grant::{HttpRule, RuleSet};
 use ringfence_core::name::SourceName;
 use ringfence_core::tool_state::{StateQuota, ToolState};
-use ringfence_egress::{Access, BoundCredential, Egress, LackingCredential};
-use ringfence_package::grant::RequestPattern;
+use ringfence_egress::{
+    Access, BoundCredential, CredentialValue, Egress, GrantType, LackingCredential, OAuthClient, Scope, Tokens,
+};
+use ringfence_package::grant::{Credential, GrantedCredential, RequestPattern};
 use ringfence_package::{Effective, PackageInfo};
 use ringfence_source_wasm::{Network, Reach, StatePlace, Workspace};
-use ringfence_vault::Vault;
+use ringfence_vault::{SecretName, Vault};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -22,6 +24,7 @@ pub(crate) struct Means {
     pub(crate) door: Arc<Egress>,
     pub(crate) vault: Arc<Vault>,
     pub(crate) secrets: KnownSecrets,
+    pub(crate) tokens: Tokens,
     pub(crate) workspace: Option<Workspace>,
     pub(crate) state: Arc<dyn ToolState>,
     pub(crate) grants: Grants,
@@ -60,35 +63,99 @@ impl Means {
     /// What `grant` lets pass: what the manifest asks for is asked first, then what of it is granted.
     pub(crate) fn access(&self, grant: &Effective) -> Result<Access, MeansError> {
         let secrets = self.secrets.get()?;
-        let (bound, lacking) = credentials(grant, &secrets.all);
+        let (bound, lacking) = self.credentials(grant, &secrets.all);
         let requested = RuleSet::new(grant.requested().http.clone());
         let access = Access::new(requested, grant.addresses().clone(), bound, secrets.scanner.clone());
         Ok(access.within(RuleSet::new(grant.granted().http.clone())).lacking(lacking))
     }
-}
 
-/// The credentials that there are, and those that are needed and missing.
-fn credentials(grant: &Effective, secrets: &[(String, Secret)]) -> (Vec<BoundCredential>, Vec<LackingCredential>) {
-    let (mut bound, mut lacking) = (Vec::new(), Vec::new());
-    for (name, asked) in &grant.requested().credentials {
-        let requests = rule_set(&asked.requests);
-        let given = grant.granted().credentials.get(name);
-        let secret = given.and_then(|given| secrets.iter().find(|(secret, _)| *secret == given.secret));
-        match (given, secret) {
-            (Some(given), Some((secret_name, secret))) => {
-                let narrowed = given.requests.as_deref().map(rule_set);
-                bound.push(BoundCredential {
-                    name: secret_name.clone(),
-                    secret: secret.clone(),
-                    placement: asked.place.clone(),
-                    bound_to: [requests].into_iter().chain(narrowed).collect(),
-                });
+    /// The credentials that there are, and those that are needed and missing.
+    fn credentials(
+        &self,
+        grant: &Effective,
+        secrets: &[(SecretName, Secret)],
+    ) -> (Vec<BoundCredential>, Vec<LackingCredential>) {
+        let (mut bound, mut lacking) = (Vec::new(), Vec::new());
+        for (name, asked) in &grant.requested().credentials {
+            let requests = rule_set(&asked.requests);
+            let given = grant.granted().credentials.get(name);
+            match given.and_then(|given| Some((given, self.value(asked, given, secrets, grant)?))) {
+                Some((given, (value_name, value))) => {
+                    let narrowed = given.requests.as_deref().map(rule_set);
+                    bound.push(BoundCredential {
+                        name: value_name,
+                        value,
+                        placement: asked.place.clone(),
+                        bound_to: [requests].into_iter().chain(narrowed).collect(),
+                    });
+                }
+                None if asked.optional => {}
+                None => {
+                    let given_by = given_by(name, asked);
+                    lacking.push(LackingCredential { name: name.clone(), given_by, bound_to: requests });
+                }
             }
-            _ if asked.optional => {}
-            _ => lacking.push(LackingCredential { name: name.clone(), bound_to: requests }),
+        }
+        (bound, lacking)
+    }
+
+    /// What is placed for `asked`, and what marks call it. The two sides have to speak of the same kind: an update that
+    /// asks for a plain secret must not get the one that is meant for a token endpoint.
+    fn value(
+        &self,
+        asked: &Credential,
+        given: &GrantedCredential,
+        secrets: &[(SecretName, Secret)],
+        grant: &Effective,
+    ) -> Option<(String, CredentialValue)> {
+        let find = |name: &str| secrets.iter().find(|(secret, _)| secret.as_str() == name);
+        let (name, secret) = find(&given.secret)?;
+        match (&asked.oauth2, &given.oauth2) {
+            (None, None) => Some((name.to_string(), CredentialValue::Fixed(secret.clone()))),
+            (Some(asked), Some(given)) => {
+                let refresh_token = match &given.refresh_token {
+                    Some(name) => Some(find(name)?.0.clone()),
+                    None => None,
+                };
+                let oauth2 = given.narrow(asked)?;
+                let client_id = given.client_id.clone();
+                let client = OAuthClient { oauth2, client_id, secret: name.clone(), refresh_token };
+                let source = self.tokens.of(client, grant.addresses().clone());
+                Some((format!("{name}/access_token"), CredentialValue::Token(source)))
+            }
+            _ => None,
         }
     }
-    (bound, lacking)
+}
+
+/// What grants the credential `name`.
+fn given_by(name: &str, asked: &Credential) -> String {
+    match &asked.oauth2 {
+        None => format!("--credential {name}=NAME"),
+        Some(oauth2) => match oauth2.grant {
+            GrantType::ClientCredentials => format!("--credential {name}=NAME --client {name}=ID"),
+            GrantType::RefreshToken => {
+                format!("--credential {name}=NAME --client {name}=ID --refresh-token {name}=NAME")
+            }
+        },
+    }
+}
+
+/// Whether `given` is what `asked` asks for.
+fn is_given(asked: &Credential, given: &GrantedCredential) -> bool {
+    match (&asked.oauth2, &given.oauth2) {
+        (None, None) => true,
+        (Some(asked), Some(given)) => given.narrow(asked).as_ref() == Some(asked),
+        _ => false,
+    }
+}
+
+/// What a credential is obtained with, where it is a token.
+fn obtained(asked: &Credential) -> String {
+    let Some(oauth2) = &asked.oauth2 else { return String::new() };
+    let scopes: Vec<&str> = oauth2.scopes.iter().map(Scope::as_str).collect();
+    let scopes = if scopes.is_empty() { String::new() } else { format!(" for {}", scopes.join(" ")) };
+    format!(" (a token from {} by {}{scopes})", oauth2.token_url, oauth2.grant)
 }
 
 fn rule_set(requests: &[RequestPattern]) -> RuleSet {
@@ -109,8 +176,8 @@ pub(crate) fn asked(grant: &Effective) -> Vec<Asked> {
     for (name, asked) in &requested.credentials {
         let optional = if asked.optional { " (optional)" } else { "" };
         add(
-            format!("credential `{name}`{optional} {}", asked.description).trim_end().to_owned(),
-            granted.credentials.contains_key(name),
+            format!("credential `{name}`{}{optional} {}", obtained(asked), asked.description).trim_end().to_owned(),
+            granted.credentials.get(name).is_some_and(|given| is_given(asked, given)),
         );
     }
     let (asked, given) = (&requested.secrets, &granted.secrets);

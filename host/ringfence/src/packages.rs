@@ -55,6 +55,11 @@ impl Packages {
         Ok(packages)
     }
 
+    /// What knows the installed packages.
+    pub(crate) fn installer(&self) -> &Arc<Installer> {
+        &self.installer
+    }
+
     /// Answers a request about packages and keys.
     pub(crate) async fn answer(&self, request: Request, events: &mpsc::Sender<Event>) -> Result<Reply, RequestError> {
         match request {

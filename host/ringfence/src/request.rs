@@ -99,8 +99,8 @@ pub enum Request {
         value: SecretValue,
         /// Whether it has to be there already.
         rotate: bool,
-        /// Where secrets are to live, `keyring`, `kernel` or `file`: counts with the first one.
-        place: Option<String>,
+        /// Where secrets are to live: counts with the first one.
+        place: Option<PlaceChoice>,
     },
     /// Store many secrets, all or none.
     SecretImport {
@@ -130,6 +130,22 @@ pub enum Request {
         /// At most how many.
         limit: usize,
     },
+}
+
+/// Where secrets are to live, and what opens that.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlaceChoice {
+    /// The system's keyring.
+    Keyring,
+    /// The kernel's keyring.
+    Kernel,
+    /// The encrypted file, with a key file beside it.
+    File,
+    /// The encrypted file, with a systemd credential of the process that owns the state.
+    FileWithCredential,
+    /// The encrypted file, with this passphrase.
+    FileWithPassphrase(SecretValue),
 }
 
 /// The value of a secret on its way to the owner of the state, over the socket that only the operator can open.

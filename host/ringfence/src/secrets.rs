@@ -6,7 +6,8 @@ use ringfence_core::Secret;
 use ringfence_egress::MIN_CREDENTIAL;
 use ringfence_vault::{Choice, FileKey, SecretName, SecretNameError, Vault, VaultError};
 
-use crate::request::{ErrorKind, Reply, Request, RequestError, SecretEntry, SecretReport, SecretValue};
+use crate::config::{PASSPHRASE_VARIABLE, credential_file};
+use crate::request::{ErrorKind, PlaceChoice, Reply, Request, RequestError, SecretEntry, SecretReport, SecretValue};
 
 /// Answers a request about secrets. The vault may wait for a keyring, so this runs where blocking is allowed.
 pub(crate) async fn answer(vault: Arc<Vault>, request: Request) -> Result<Reply, RequestError> {
@@ -22,7 +23,7 @@ fn change(vault: &Vault, request: Request) -> Result<Reply, RequestError> {
         Request::SecretSet { name, value, place, .. } => {
             let name = named(name)?;
             long_enough(&value)?;
-            place.map_or(Ok(()), |place| vault.choose(choice(&place)?).map_err(refused))?;
+            place.map_or(Ok(()), |place| vault.choose(choice(place)?).map_err(refused))?;
             vault.set(name, value.0).map_err(refused)?;
         }
         Request::SecretImport { secrets } => {
@@ -65,16 +66,18 @@ fn named(name: String) -> Result<SecretName, RequestError> {
     name.try_into().map_err(|error: SecretNameError| RequestError::new(ErrorKind::Refused, "secret.name", &error))
 }
 
-fn choice(place: &str) -> Result<Choice, RequestError> {
-    match place {
-        "keyring" => Ok(Choice::Keyring),
-        "kernel" => Ok(Choice::Kernel),
-        "file" => Ok(Choice::File(FileKey::KeyFile)),
-        _ => {
-            let message = format!("secrets cannot live in {place:?}: say keyring, kernel or file");
-            Err(RequestError { kind: ErrorKind::Refused, code: "secret.place".into(), message })
-        }
-    }
+fn choice(place: PlaceChoice) -> Result<Choice, RequestError> {
+    Ok(match place {
+        PlaceChoice::Keyring => Choice::Keyring,
+        PlaceChoice::Kernel => Choice::Kernel,
+        PlaceChoice::File => Choice::File(FileKey::KeyFile),
+        PlaceChoice::FileWithPassphrase(passphrase) => Choice::File(FileKey::Passphrase(passphrase.0)),
+        PlaceChoice::FileWithCredential => Choice::File(FileKey::Credential(credential_file().ok_or_else(|| {
+            let message = "the process that owns the state has no systemd credential: run it as a service with \
+                           `LoadCredential=ringfence:FILE`";
+            RequestError { kind: ErrorKind::Refused, code: "secret.place".into(), message: message.into() }
+        })?)),
+    })
 }
 
 fn refused(error: VaultError) -> RequestError {
@@ -83,5 +86,13 @@ fn refused(error: VaultError) -> RequestError {
         VaultError::Unavailable { .. } => ErrorKind::Failed,
         _ => ErrorKind::Refused,
     };
-    RequestError::new(kind, "secret", &error)
+    let locked = matches!(error, VaultError::Locked { .. });
+    let mut refused = RequestError::new(kind, "secret", &error);
+    if locked {
+        refused.message.push_str(&format!(
+            ". {PASSPHRASE_VARIABLE} names the file of a passphrase; a service gets a credential by \
+             `LoadCredential=ringfence:FILE`"
+        ));
+    }
+    refused
 }

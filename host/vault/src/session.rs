@@ -84,6 +84,15 @@ impl<'a> Session<'a> {
         })
     }
 
+    /// Replaces a value, if it is the expected one.
+    pub(crate) fn replace(&mut self, name: &SecretName, expected: &Secret, new: &Secret) -> Result<bool, VaultError> {
+        match self.get(name)? {
+            None => Err(VaultError::Unknown(name.clone())),
+            Some(value) if value.expose() == expected.expose() => self.rotate(name, new).map(|()| true),
+            Some(_) => Ok(false),
+        }
+    }
+
     /// Removes a secret.
     pub(crate) fn remove(&mut self, name: &SecretName) -> Result<(), VaultError> {
         self.known(name)?;

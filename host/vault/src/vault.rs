@@ -130,6 +130,17 @@ impl Vault {
         self.using(|session| session.rotate(name, value))?.ok_or_else(|| VaultError::Unknown(name.clone()))
     }
 
+    /// Gives a secret whose value is `expected` the value `new`; whether it had that. In one step, so that a value
+    /// which somebody stored meanwhile stays.
+    ///
+    /// # Errors
+    /// As [`Vault::rotate`].
+    pub fn replace(&self, name: &SecretName, expected: &Secret, new: &Secret) -> Result<bool, VaultError> {
+        check(name, new)?;
+        let replaced = self.using(|session| session.replace(name, expected, new))?;
+        replaced.ok_or_else(|| VaultError::Unknown(name.clone()))
+    }
+
     /// The value of `name`; `None` when there is no such secret.
     ///
     /// # Errors

@@ -21,7 +21,8 @@ pub fn check(raw: RawOutput, limits: &Limits) -> Result<RawOutput, ToolError> {
 fn size(raw: &RawOutput) -> u64 {
     let contents = raw.content.iter().chain(raw.user_content.iter().flatten()).map(content_size).sum::<u64>();
     let structured = raw.structured.as_ref().map_or(0, json_size);
-    contents + structured + raw.raw.as_ref().map_or(0, |text| text.len() as u64)
+    let revealed = raw.revealed.as_ref().map_or(0, |revealed| revealed.secret.expose().len() as u64);
+    contents + structured + revealed + raw.raw.as_ref().map_or(0, |text| text.len() as u64)
 }
 
 fn content_size(content: &Content) -> u64 {
@@ -60,6 +61,7 @@ mod tests {
 
     use super::*;
     use crate::limit::LimitSet;
+    use crate::secret::{Revealed, Secret};
 
     #[test]
     fn every_part_counts() {
@@ -69,6 +71,10 @@ mod tests {
             RawOutput::text("0123456789a"),
             RawOutput { structured: Some(json!({"a": "0123456789".repeat(5)})), ..RawOutput::default() },
             RawOutput { raw: Some("0123456789".repeat(5)), ..RawOutput::default() },
+            RawOutput {
+                revealed: Some(Revealed { name: "a".into(), secret: Secret::new("0123456789".repeat(5)) }),
+                ..RawOutput::default()
+            },
             RawOutput { user_content: Some(vec![Content::text("0123456789a")]), ..RawOutput::default() },
         ];
         for raw in over {

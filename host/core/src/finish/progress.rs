@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::call::{Progress, ProgressSink};
-use crate::finish::scrub::Scrubber;
+use crate::finish::current::CurrentScrubber;
 
 /// The longest message of a report, in bytes.
 const MAX_MESSAGE: usize = 1024;
@@ -11,7 +11,7 @@ const MAX_MESSAGE: usize = 1024;
 /// Scrubs and bounds what a tool reports before it reaches `sink`.
 pub(crate) struct CleanProgress {
     pub(crate) sink: Arc<dyn ProgressSink>,
-    pub(crate) scrubber: Arc<Scrubber>,
+    pub(crate) scrubber: Arc<CurrentScrubber>,
 }
 
 impl ProgressSink for CleanProgress {
@@ -22,7 +22,7 @@ impl ProgressSink for CleanProgress {
         progress.message = progress.message.map(|message| {
             // Scrubbed before it is cut: half a secret would not be recognised. What is far behind the cut is not looked at.
             let near = &message[..message.floor_char_boundary(64 * MAX_MESSAGE)];
-            let clean = self.scrubber.text(near);
+            let clean = self.scrubber.get().text(near);
             clean[..clean.floor_char_boundary(MAX_MESSAGE)].to_owned()
         });
         self.sink.report(progress);

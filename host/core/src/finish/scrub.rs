@@ -11,6 +11,7 @@ mod known;
 mod redactor;
 mod spans;
 mod spellings;
+mod stream;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -24,6 +25,7 @@ use self::known::KnownValues;
 pub use self::known::mark;
 use self::redactor::Redactor;
 pub use self::spellings::spellings;
+pub use self::stream::{FormsInStream, known_form};
 use crate::error::{CallError, Failure, FailureKind, ToolError};
 use crate::output::{Body, Content, Media, RawOutput, Resource, ToolOutput};
 use crate::secret::Secret;
@@ -40,7 +42,7 @@ const MAX_CODE: usize = 64;
 /// Takes credentials out of results. Immutable, so one serves all calls at once.
 ///
 /// It does not find a value that a tool split over several texts, reversed or encrypted.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Scrubber {
     known: KnownValues,
 }
@@ -82,14 +84,24 @@ impl Scrubber {
         }
     }
 
+    /// A scrubber that knows `more` secrets as well.
+    ///
+    /// # Errors
+    /// As [`Scrubber::new`].
+    pub fn knowing(&self, more: Vec<(String, Secret)>) -> Result<Self, ScrubberError> {
+        Ok(Self { known: self.known.with(Self::new(more)?.known) })
+    }
+
     /// Makes the output of a call clean. It took `duration`.
     pub fn output(&self, raw: RawOutput, duration: Duration) -> Scrubbed {
-        let RawOutput { mut content, mut user_content, mut structured, mut raw, cost, usage } = raw;
+        let RawOutput { mut content, mut user_content, mut structured, mut raw, cost, usage, revealed } = raw;
         let mut redactor = Redactor::new(&self.known);
         redactor.contents(&mut content);
         redactor.contents(user_content.as_deref_mut().unwrap_or_default());
         let structured_changed = structured.as_mut().is_some_and(|value| redactor.tree(value));
         raw.as_mut().into_iter().for_each(|text| redactor.in_place(text));
+        // The one value that was asked for, apart from all that the tool says: nothing else gets through with it.
+        content.extend(revealed.map(|revealed| Content::text(revealed.secret.expose())));
         let output = ToolOutput { content, user_content, structured, raw, cost, duration, usage };
         Scrubbed { output, structured_changed }
     }

@@ -2,7 +2,7 @@
 
 use ringfence_core::Secret;
 use ringfence_core::grant::{HttpRule, Methods, RuleSet};
-use ringfence_egress::{BoundCredential, Placement, Request};
+use ringfence_egress::{BoundCredential, CredentialValue, Placement, Request};
 
 use super::support::door::{access, access_with, door, get, rule, send};
 use super::support::names::Names;
@@ -13,7 +13,7 @@ const VALUE: &str = "rf_live_9f+Zq/7Kp~2x=Vd_";
 fn bound(placement: Placement, value: &str, bound_to: HttpRule) -> Vec<BoundCredential> {
     vec![BoundCredential {
         name: "svc".into(),
-        secret: Secret::new(value.into()),
+        value: CredentialValue::Fixed(Secret::new(value.into())),
         placement,
         bound_to: vec![RuleSet::new(vec![bound_to])],
     }]

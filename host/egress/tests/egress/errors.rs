@@ -2,7 +2,7 @@
 
 use ringfence_core::grant::{HttpRule, Methods, RuleSet};
 use ringfence_core::{LimitKind, LimitSet, Limits, Secret};
-use ringfence_egress::{BoundCredential, Budget, EgressError, Placement, Request};
+use ringfence_egress::{BoundCredential, Budget, CredentialValue, EgressError, Placement, Request};
 
 use super::support::door::{access, access_with, door, get, rule, send};
 use super::support::names::Names;
@@ -72,7 +72,7 @@ async fn what_happened_on_the_way() {
     let rules = [format!("{base}/**"), format!("{closed_base}/**")];
     let credential = BoundCredential {
         name: "svc".into(),
-        secret: Secret::new("s3cret-value".into()),
+        value: CredentialValue::Fixed(Secret::new("s3cret-value".into())),
         placement: Placement::Query("key".into()),
         bound_to: vec![RuleSet::new(vec![HttpRule::new(rule(&rules[0]).url, Methods::All)])],
     };

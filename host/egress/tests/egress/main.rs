@@ -10,6 +10,7 @@ mod credentials;
 mod errors;
 mod limits;
 mod model;
+mod oauth;
 mod proxies;
 mod redirects;
 mod support;

@@ -7,7 +7,7 @@ use ringfence_core::LimitSet;
 use ringfence_core::grant::{HttpRule, Methods, UrlPattern};
 use ringfence_core::tool::RateLimit;
 use ringfence_core::tool_state::StateQuota;
-use ringfence_egress::Placement;
+use ringfence_egress::{GrantType, OAuth2, Placement, Scope, TokenUrl};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -50,6 +50,10 @@ pub struct Credential {
     pub place: Placement,
     /// The requests that it is placed into, and no others. They have to be allowed under `http` as well.
     pub requests: Vec<RequestPattern>,
+    /// What is placed is no secret but an access token, which the host obtains with one. Then the place is mostly
+    /// `bearer`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oauth2: Option<OAuth2>,
     /// Whether these requests are sent without it when the operator gave no secret.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub optional: bool,
@@ -102,11 +106,14 @@ pub struct Granted {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GrantedCredential {
-    /// The name of the secret in the vault.
+    /// The name of the secret in the vault; for an OAuth 2.0 credential, of the client's.
     pub secret: String,
     /// The requests that it may be placed into; absent: all for which the manifest asks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requests: Option<Vec<RequestPattern>>,
+    /// The client of the authorization server, for an OAuth 2.0 credential.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oauth2: Option<GrantedOAuth2>,
 }
 
 /// Requests by URL and method. Unlike an HTTP rule it lets nothing pass, so it has no limits.
@@ -130,6 +137,39 @@ pub struct GrantedRate {
     /// Calls in any hour, per caller and tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_hour: Option<NonZeroU32>,
+}
+
+/// An OAuth 2.0 client, and what it may ask for. That is written down here as well: an update of the package that asks
+/// another endpoint, or for more, gets no token until the operator grants it again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GrantedOAuth2 {
+    /// The client's id. It is no secret.
+    pub client_id: String,
+    /// The name of the secret in the vault that holds the refresh token, where the package asks with one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refresh_token: Option<String>,
+    /// The token endpoint.
+    pub token_url: TokenUrl,
+    /// The scopes.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub scopes: BTreeSet<Scope>,
+    /// Whom the token is for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub audience: Option<String>,
+}
+
+impl GrantedOAuth2 {
+    /// What of `asked` is granted. `None` where it is asked for elsewhere, for somebody else or in another way, or
+    /// where no scope is left or asked for: without any, a server gives those that it likes.
+    pub fn narrow(&self, asked: &OAuth2) -> Option<OAuth2> {
+        let scopes: BTreeSet<Scope> = asked.scopes.intersection(&self.scopes).cloned().collect();
+        let agrees = self.token_url == asked.token_url
+            && self.audience == asked.audience
+            && self.refresh_token.is_some() == (asked.grant == GrantType::RefreshToken)
+            && scopes.is_empty() == self.scopes.is_empty();
+        agrees.then(|| OAuth2 { scopes, ..asked.clone() })
+    }
 }
 
 /// Secrets that are used without being seen.
@@ -204,5 +244,35 @@ impl Capabilities {
             state: self.state,
             ..Granted::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_gives_tokens_for_what_was_granted_and_nothing_else() {
+        let granted: GrantedOAuth2 = toml::from_str(
+            "client_id = \"c\"\ntoken_url = \"https://a.test/token\"\nscopes = [\"read\", \"list\"]\naudience = \"x\"\n",
+        )
+        .unwrap();
+        let asked = |text: &str| toml::from_str::<OAuth2>(text).unwrap();
+        let good = "token_url = \"https://a.test/token\"\ngrant = \"client_credentials\"\nscopes = [\"read\", \"write\"]\n\
+                    audience = \"x\"\n";
+        let narrowed = granted.narrow(&asked(good)).unwrap();
+        assert_eq!(narrowed.scopes.iter().map(Scope::as_str).collect::<Vec<_>>(), ["read"]);
+        for (old, new) in [
+            ("a.test", "b.test"),
+            ("client_credentials", "refresh_token"),
+            ("[\"read\", \"write\"]", "[\"write\"]"),
+            ("[\"read\", \"write\"]", "[]"),
+            ("\"x\"", "\"y\""),
+        ] {
+            assert_eq!(granted.narrow(&asked(&good.replace(old, new))), None, "{new}");
+        }
+        let with_refresh_token = GrantedOAuth2 { refresh_token: Some("r".into()), ..granted };
+        assert!(with_refresh_token.narrow(&asked(good)).is_none());
+        assert!(with_refresh_token.narrow(&asked(&good.replace("client_credentials", "refresh_token"))).is_some());
     }
 }

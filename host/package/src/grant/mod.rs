@@ -8,7 +8,8 @@ mod file_pattern;
 mod name_pattern;
 
 pub use capabilities::{
-    Capabilities, Credential, Granted, GrantedCredential, GrantedRate, RequestPattern, SecretUse, WorkspaceUse,
+    Capabilities, Credential, Granted, GrantedCredential, GrantedOAuth2, GrantedRate, RequestPattern, SecretUse,
+    WorkspaceUse,
 };
 pub use effective::{Effective, GrantError};
 pub use file_pattern::{FilePattern, FilePatternError};

@@ -27,6 +27,12 @@ pub(super) struct Grant {
     /// The secret behind a credential that it asks for; may be repeated.
     #[arg(long = "credential", value_name = "NAME=SECRET")]
     credentials: Vec<String>,
+    /// The client's id for an OAuth 2.0 credential, whose secret then is the client's; may be repeated.
+    #[arg(long = "client", value_name = "NAME=ID")]
+    clients: Vec<String>,
+    /// The secret that holds the refresh token for an OAuth 2.0 credential that asks with one; may be repeated.
+    #[arg(long = "refresh-token", value_name = "NAME=SECRET")]
+    refresh_tokens: Vec<String>,
     /// A secret that its tools may ask about; may be repeated.
     #[arg(long = "test-secret", value_name = "SECRET")]
     test: Vec<String>,
@@ -72,6 +78,8 @@ impl Grant {
             http: self.http,
             addresses: self.addresses,
             credentials: pairs(self.credentials)?,
+            clients: pairs(self.clients)?,
+            refresh_tokens: pairs(self.refresh_tokens)?,
             test: self.test,
             sign: self.sign,
             read: self.read,

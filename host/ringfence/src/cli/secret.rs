@@ -6,9 +6,13 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use ringfence_core::Secret;
 
+use super::exit::UsageError;
 use super::session::Session;
 use super::show;
-use crate::request::{Reply, Request, SecretReport, SecretValue};
+use crate::config::PASSPHRASE_VARIABLE;
+use crate::door::Door;
+use crate::request::{PlaceChoice, Reply, Request, SecretReport, SecretValue};
+use crate::unlock::given_passphrase;
 
 /// Store and list secrets, which tools use and never see.
 #[derive(Args)]
@@ -27,6 +31,10 @@ enum SecretCommand {
         /// else an encrypted file.
         #[arg(long, value_name = "PLACE")]
         place: Option<PlaceName>,
+        /// What opens the encrypted file. A passphrase is typed at a prompt that does not show it, or stands in the
+        /// file that RINGFENCE_PASSPHRASE_FILE names.
+        #[arg(long, value_name = "KEY", requires = "place")]
+        key: Option<KeyName>,
     },
     /// Give a secret a new value, in the same way.
     Rotate {
@@ -53,15 +61,38 @@ enum PlaceName {
     Keyring,
     /// The kernel's keyring, which forgets with a reboot.
     Kernel,
-    /// An encrypted file, its key beside it.
+    /// An encrypted file.
     File,
+}
+
+#[derive(Clone, Copy, Default, ValueEnum)]
+enum KeyName {
+    /// A key file beside it.
+    #[default]
+    File,
+    /// The systemd credential `ringfence`.
+    Credential,
+    /// A passphrase.
+    Passphrase,
 }
 
 impl SecretArgs {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
-        let request = match self.command {
-            SecretCommand::Set { name, place } => {
-                let place = place.and_then(|place| place.to_possible_value()).map(|place| place.get_name().to_owned());
+        // From here on there are no core dumps, so it stands before the first value.
+        let door = Door::open(session.home()?).await?;
+        let reply = match self.request() {
+            Ok(request) => session.ask_through(&door, request).await,
+            Err(error) => Err(error),
+        };
+        door.close().await?;
+        let Reply::Secrets(report) = reply? else { anyhow::bail!("the host misunderstood") };
+        session.answer(&report, list)
+    }
+
+    fn request(self) -> anyhow::Result<Request> {
+        Ok(match self.command {
+            SecretCommand::Set { name, place, key } => {
+                let place = place.map(|place| choice(place, key)).transpose()?;
                 Request::SecretSet { value: value(&name)?, name, rotate: false, place }
             }
             SecretCommand::Rotate { name } => {
@@ -70,9 +101,37 @@ impl SecretArgs {
             SecretCommand::List => Request::SecretList,
             SecretCommand::Remove { name } => Request::SecretRemove { name },
             SecretCommand::Import { file } => imported(&file)?,
-        };
-        let Reply::Secrets(report) = session.ask(request).await? else { anyhow::bail!("the host misunderstood") };
-        session.answer(&report, list)
+        })
+    }
+}
+
+fn choice(place: PlaceName, key: Option<KeyName>) -> anyhow::Result<PlaceChoice> {
+    Ok(match (place, key) {
+        (PlaceName::Keyring, None) => PlaceChoice::Keyring,
+        (PlaceName::Kernel, None) => PlaceChoice::Kernel,
+        (PlaceName::File, key) => match key.unwrap_or_default() {
+            KeyName::File => PlaceChoice::File,
+            KeyName::Credential => PlaceChoice::FileWithCredential,
+            KeyName::Passphrase => PlaceChoice::FileWithPassphrase(SecretValue(new_passphrase()?)),
+        },
+        (_, Some(_)) => return Err(UsageError("only the encrypted file has a key: say --place file".into()).into()),
+    })
+}
+
+/// A passphrase for a new file: typed twice, or given by the environment.
+fn new_passphrase() -> anyhow::Result<Secret> {
+    if let Some(given) = given_passphrase()? {
+        return Ok(given);
+    }
+    if !std::io::stdin().is_terminal() {
+        let text = format!("nobody can type a passphrase here: {PASSPHRASE_VARIABLE} names a file with it");
+        return Err(UsageError(text).into());
+    }
+    let first = rpassword::prompt_password("Passphrase for the secrets (not shown): ")?;
+    let (first, again) = (Secret::new(first), Secret::new(rpassword::prompt_password("The same again: ")?));
+    match first.expose() == again.expose() {
+        true => Ok(first),
+        false => Err(UsageError("the two passphrases differ".into()).into()),
     }
 }
 

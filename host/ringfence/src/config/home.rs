@@ -11,6 +11,15 @@ const HOME_VARIABLE: &str = "RINGFENCE_HOME";
 /// What the host logs to standard error, in the syntax of `tracing_subscriber::EnvFilter`.
 const LOG_VARIABLE: &str = "RINGFENCE_LOG";
 
+/// Names the file in which the passphrase of the encrypted file of secrets stands.
+pub const PASSPHRASE_VARIABLE: &str = "RINGFENCE_PASSPHRASE_FILE";
+
+/// Where systemd puts the credentials of a service.
+const CREDENTIALS_VARIABLE: &str = "CREDENTIALS_DIRECTORY";
+
+/// The name of ours among them.
+const CREDENTIAL: &str = "ringfence";
+
 /// The two places.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Home {
@@ -56,6 +65,16 @@ impl Home {
 /// The log filter that the operator set; `None` means the default.
 pub fn log_filter() -> Option<String> {
     variable(LOG_VARIABLE)?.into_string().ok()
+}
+
+/// The file of the passphrase that opens the encrypted file of secrets.
+pub fn passphrase_file() -> Option<PathBuf> {
+    variable(PASSPHRASE_VARIABLE).map(PathBuf::from)
+}
+
+/// The systemd credential that opens the encrypted file of secrets: `LoadCredential=ringfence:…` in the service.
+pub fn credential_file() -> Option<PathBuf> {
+    variable(CREDENTIALS_VARIABLE).map(|folder| Path::new(&folder).join(CREDENTIAL))
 }
 
 /// A variable that is set and not empty.

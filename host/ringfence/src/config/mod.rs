@@ -12,6 +12,7 @@ use ringfence_core::gates::policy::{OperatorLimits, PolicyRules};
 use ringfence_core::gates::rate::{RateRule, RateRules};
 use ringfence_core::limit::{LimitKind, LimitSet};
 use ringfence_core::tool::RateLimit;
+use ringfence_package::grant::NamePattern;
 use ringfence_package::reading::{self, ReadError};
 use ringfence_source_wasm::concurrency::ConcurrencySettings;
 use ringfence_source_wasm::{EngineSettings, Metering};
@@ -20,7 +21,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use thiserror::Error;
 
-pub use home::{Home, HomeError, log_filter};
+pub use home::{Home, HomeError, PASSPHRASE_VARIABLE, credential_file, log_filter, passphrase_file};
 
 /// Every key with its default, commented.
 pub const DEFAULTS: &str = include_str!("defaults.toml");
@@ -45,6 +46,8 @@ pub struct Config {
     pub network: NetworkConfig,
     /// The files, for tools that were granted some of them.
     pub workspace: WorkspaceConfig,
+    /// The secrets, for the built-in tools that speak of them.
+    pub secrets: SecretsConfig,
     /// The audit log.
     pub audit: AuditConfig,
 }
@@ -73,6 +76,14 @@ pub struct WorkspaceConfig {
     /// The folder below which tools may be granted files; absent: none.
     #[schemars(with = "Option<String>")]
     pub root: Option<PathBuf>,
+}
+
+/// `[secrets]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SecretsConfig {
+    /// The secrets whose values `secret_get` gives out; without any there is no such tool.
+    pub reveal: Vec<NamePattern>,
 }
 
 /// `[tools."NAME"]`.
@@ -265,6 +276,7 @@ mod tests {
         assert_eq!(rest.audit, default.audit);
         assert_eq!(rest.network, default.network);
         assert_eq!(rest.workspace, default.workspace);
+        assert_eq!(rest.secrets, default.secrets);
         assert_eq!(rest.policy, default.policy);
         assert_eq!(EngineSettings { instances: None, ..rest.engine }, default.engine);
         assert!(rest.tools.is_empty());

@@ -102,6 +102,8 @@ pub(crate) fn output(output: guest::Output, usage: Usage, limits: &Limits) -> Re
         raw: output.raw,
         cost,
         usage,
+        // A guest holds no secret.
+        revealed: None,
     })
 }
 

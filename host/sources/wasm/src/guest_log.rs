@@ -5,7 +5,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ringfence_core::finish::scrub::Scrubber;
+use ringfence_core::finish::current::CurrentScrubber;
 use ringfence_core::limit::{LimitExceeded, LimitKind, Limits};
 
 use crate::bindings::ringfence::tool::log::Level;
@@ -24,7 +24,7 @@ struct Records {
     tool: String,
     call: String,
     limits: Limits,
-    scrubber: Option<Arc<Scrubber>>,
+    scrubber: Option<Arc<CurrentScrubber>>,
     records: u64,
     bytes: u64,
     /// The last thing that the guest said on standard error or as its panic message.
@@ -32,7 +32,7 @@ struct Records {
 }
 
 impl GuestLog {
-    pub(crate) fn new(tool: &str, call: &str, limits: &Limits, scrubber: Option<Arc<Scrubber>>) -> Self {
+    pub(crate) fn new(tool: &str, call: &str, limits: &Limits, scrubber: Option<Arc<CurrentScrubber>>) -> Self {
         let (tool, call, limits) = (tool.to_owned(), call.to_owned(), limits.clone());
         let records = Records { tool, call, limits, scrubber, records: 0, bytes: 0, last_words: None };
         Self(Arc::new(Mutex::new(records)))
@@ -47,7 +47,7 @@ impl GuestLog {
         let near = &message[..message.floor_char_boundary(MAX_LOOKED_AT)];
         // Scrubbed before it is cut: half a secret would not be recognised.
         let line = match &records.scrubber {
-            Some(scrubber) => one_line(&scrubber.text(near)),
+            Some(scrubber) => one_line(&scrubber.get().text(near)),
             None => one_line(near),
         };
         records.take(line.len())?;

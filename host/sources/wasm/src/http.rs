@@ -54,6 +54,8 @@ fn refused(tool: &str, error: &EgressError) -> Error {
         EgressError::RedirectDenied(_) | EgressError::Redirect(_) => (ErrorKind::Denied, true),
         EgressError::Request(_) | EgressError::Credential(_) | EgressError::Leak(_) => (ErrorKind::Invalid, false),
         EgressError::Lacking { .. } => (ErrorKind::AuthRequired, false),
+        EgressError::Token { source, .. } if source.is_lasting() => (ErrorKind::AuthRequired, false),
+        EgressError::Token { .. } => (ErrorKind::Unreachable, false),
         EgressError::Resolve(_) | EgressError::Connect { .. } | EgressError::Client(_) => {
             (ErrorKind::Unreachable, false)
         }

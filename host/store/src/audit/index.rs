@@ -46,7 +46,7 @@ pub struct IndexedEvent {
     pub tool: Option<String>,
     /// How that tool came to be here, where the event says so; `unsigned` among others.
     pub origin: Option<String>,
-    /// How it ended, where it did.
+    /// How it ended, where it did; or the secret that it gave out.
     pub outcome: Option<String>,
     /// The call that made it, where a tool did and the event says so.
     pub parent: Option<String>,
@@ -61,6 +61,7 @@ struct Searchable {
     origin: Option<String>,
     outcome: Option<String>,
     parent: Option<String>,
+    secret: Option<String>,
 }
 
 /// The index, and the thread that keeps it up to date.
@@ -221,7 +222,7 @@ fn insert(transaction: &Transaction<'_>, text: &[u8]) -> rusqlite::Result<()> {
             event.call,
             event.tool,
             event.origin,
-            event.outcome,
+            event.outcome.or(event.secret),
             event.parent
         ])
         .map(drop)

@@ -49,6 +49,20 @@ fn in_both(test: fn(&Vault)) {
 }
 
 #[test]
+fn a_value_is_replaced_only_where_it_is_the_expected_one() {
+    in_both(|vault| {
+        vault.set(name("a"), secret("one")).unwrap();
+        assert!(vault.replace(&name("a"), &secret("one"), &secret("two")).unwrap());
+        assert!(!vault.replace(&name("a"), &secret("one"), &secret("three")).unwrap());
+        assert_eq!(value(vault, "a"), Some("two".into()));
+        assert!(vault.list()[0].rotated.is_some());
+        let unknown = vault.replace(&name("b"), &secret("one"), &secret("two"));
+        assert!(matches!(unknown, Err(VaultError::Unknown(missing)) if missing == name("b")));
+        assert!(matches!(vault.replace(&name("a"), &secret("two"), &secret("")), Err(VaultError::Value { .. })));
+    });
+}
+
+#[test]
 fn a_secret_is_set_once_rotated_and_removed() {
     in_both(|vault| {
         vault.set(name("a"), secret("one")).unwrap();

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::Arc;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, Input, MatchKind};
 
@@ -19,8 +20,9 @@ const FORMS_AT_ONCE: usize = 64;
 const MANY_FORMS: usize = 16 * FORMS_AT_ONCE;
 
 /// Finds known values. Its `Debug` form shows their names only.
+#[derive(Default)]
 pub(super) struct KnownValues {
-    searches: Vec<Search>,
+    searches: Vec<Arc<Search>>,
     names: BTreeSet<String>,
 }
 
@@ -40,8 +42,14 @@ impl KnownValues {
         let searches = if forms.len() > MANY_FORMS { 1 } else { forms.len().div_ceil(FORMS_AT_ONCE).max(1) };
         // In equal parts: a search for very few forms takes shortcuts that ordinary text defeats.
         let at_once = forms.len().div_ceil(searches).max(1);
-        let searches = forms.chunks(at_once).map(Search::new).collect::<Result<_, _>>()?;
+        let searches = forms.chunks(at_once).map(|forms| Search::new(forms).map(Arc::new)).collect::<Result<_, _>>()?;
         Ok(Self { searches, names })
+    }
+
+    /// These, and `more`; the searches for these are shared.
+    pub(super) fn with(&self, more: Self) -> Self {
+        let searches = self.searches.iter().cloned().chain(more.searches).collect();
+        Self { searches, names: self.names.iter().cloned().chain(more.names).collect() }
     }
 
     /// Every place in `text` where a known value begins, overlapping ones too.

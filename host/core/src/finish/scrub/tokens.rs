@@ -3,7 +3,7 @@
 use std::ops::{Range, RangeInclusive};
 use std::sync::LazyLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
+use aho_corasick::{AhoCorasick, Input, MatchKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::{Map, Value};
@@ -32,6 +32,16 @@ struct Shape {
     anchor: &'static str,
     /// The credential around the anchor at this place.
     at: fn(&str, usize) -> Option<Range<usize>>,
+    /// What it may go on with.
+    more: fn(u8) -> bool,
+}
+
+/// A credential in a text.
+pub(super) struct Found {
+    pub(super) range: Range<usize>,
+    pub(super) kind: &'static str,
+    /// What it may go on with, where the text ends with it.
+    pub(super) more: fn(u8) -> bool,
 }
 
 const ANY: usize = usize::MAX;
@@ -78,12 +88,21 @@ const fn token(kind: &'static str, prefix: &'static str, body: fn(u8) -> bool, l
 }
 
 const SHAPES: [Shape; 5] = [
-    Shape { kind: "jwt", anchor: "eyJ", at: jwt },
-    Shape { kind: "sendgrid", anchor: "SG.", at: sendgrid },
-    Shape { kind: "telegram", anchor: ":AA", at: telegram },
-    Shape { kind: "private_key", anchor: "-----BEGIN ", at: private_key },
-    Shape { kind: "url_password", anchor: "://", at: url_password },
+    Shape { kind: "jwt", anchor: "eyJ", at: jwt, more: is_jwt },
+    Shape { kind: "sendgrid", anchor: "SG.", at: sendgrid, more: is_url_safe },
+    Shape { kind: "telegram", anchor: ":AA", at: telegram, more: is_url_safe },
+    Shape { kind: "private_key", anchor: BEGIN, at: private_key, more: is_key_body },
+    Shape { kind: "url_password", anchor: "://", at: url_password, more: is_authority },
 ];
+
+/// What may have to be looked at before an anchor, and the longest beginning of one.
+pub(super) const BEFORE: usize = 16;
+
+const BEGIN: &str = "-----BEGIN ";
+const DASHES: &str = "-----";
+
+/// The longest line that a private key begins with.
+const MAX_KEY_LINE: usize = 80;
 
 /// Searches for all anchors at once. With at most 64 of them, and none under three bytes, that is a vectorised search
 /// that takes a fraction of a nanosecond a byte.
@@ -108,17 +127,58 @@ static SEARCH: LazyLock<Search> = LazyLock::new(|| {
 
 /// Adds all credentials in `text` that are known by their form.
 pub(super) fn find(text: &str, spans: &mut Vec<Span<'_>>) {
+    spans.extend(found(text, 0).map(|found| Span { range: found.range, label: Label::Kind(found.kind) }));
+}
+
+/// All credentials in `text` that are known by their form and have their anchor at `from` or behind it; what stands
+/// before only says whether a word begins there. One may lie in another.
+pub(super) fn found(text: &str, from: usize) -> impl Iterator<Item = Found> {
     let mut covered = 0;
-    for anchor in SEARCH.automaton.find_iter(text) {
+    SEARCH.automaton.find_iter(Input::new(text).range(from..)).filter_map(move |anchor| {
         let start = anchor.start();
-        let (kind, found) = match SEARCH.detectors[anchor.pattern().as_usize()] {
+        match SEARCH.detectors[anchor.pattern().as_usize()] {
             // A token's own characters can hold its prefix: they are not looked at twice.
-            Detector::Token(_) if start < covered => continue,
-            Detector::Token(token) => (token.kind, token.at(text, start).inspect(|range| covered = range.end)),
-            Detector::Shape(shape) => (shape.kind, (shape.at)(text, start)),
-        };
-        spans.extend(found.map(|range| Span { range, label: Label::Kind(kind) }));
-    }
+            Detector::Token(_) if start < covered => None,
+            Detector::Token(token) => {
+                let range = token.at(text, start).inspect(|range| covered = range.end)?;
+                Some(Found { range, kind: token.kind, more: token.body })
+            }
+            Detector::Shape(shape) => {
+                Some(Found { range: (shape.at)(text, start)?, kind: shape.kind, more: shape.more })
+            }
+        }
+    })
+}
+
+/// The place before which nothing changes in what is [`found`], whatever follows an ASCII `text`.
+pub(super) fn certain(text: &str) -> usize {
+    let unbroken = text.bytes().rev().take_while(|byte| !breaks(*byte)).count();
+    let tail = text.len() - unbroken;
+    // Only a private key goes on behind a break; the others begin with an anchor, or part of one.
+    let anchor = SEARCH.automaton.find(&text[tail..]).map_or(text.len(), |anchor| tail + anchor.start());
+    let certain = anchor.saturating_sub(BEFORE).max(tail);
+    open_key(text).map_or(certain, |key| key.min(certain))
+}
+
+/// Whether `text` ends inside of what may be a private key.
+pub(super) fn ends_in_key(text: &str) -> bool {
+    open_key(text).is_some()
+}
+
+/// Where a private key begins whose end is not there yet.
+fn open_key(text: &str) -> Option<usize> {
+    let start = text.rfind(BEGIN)?;
+    let rest = &text[start + BEGIN.len()..];
+    let Some(length) = rest.find(DASHES) else { return (rest.len() < MAX_KEY_LINE).then_some(start) };
+    let (label, body) = (&rest[..length], &rest[length + DASHES.len()..]);
+    let footer = "-----END -----".len() + label.len();
+    let is_open = body.find(DASHES).is_none_or(|end| body.len() < end + footer);
+    (is_key_label(label) && is_open).then_some(start)
+}
+
+/// Whether `byte` is in no credential but a private key.
+pub(super) fn breaks(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || b"\"'`<>\\".contains(&byte)
 }
 
 /// Whether `text` has something in it that could be part of a credential of a known form.
@@ -199,28 +259,30 @@ fn telegram(text: &str, colon: usize) -> Option<Range<usize>> {
 
 /// `-----BEGIN `: a private key block up to its end, or what is left of one that was cut off.
 fn private_key(text: &str, start: usize) -> Option<Range<usize>> {
-    const DASHES: &str = "-----";
-    let line = &text[start..text.floor_char_boundary(start + 80)];
-    let label = line.strip_prefix("-----BEGIN ")?;
+    let line = &text[start..text.floor_char_boundary(start + MAX_KEY_LINE)];
+    let label = line.strip_prefix(BEGIN)?;
     let label = &label[..label.find(DASHES)?];
-    let body = start + "-----BEGIN ".len() + label.len() + DASHES.len();
-    if !label.ends_with("PRIVATE KEY") && !label.ends_with("PRIVATE KEY BLOCK") {
+    let body = start + BEGIN.len() + label.len() + DASHES.len();
+    if !is_key_label(label) {
         return None;
     }
     let footer = format!("-----END {label}-----");
     let end = match text[body..].find(DASHES) {
         Some(length) if text[body + length..].starts_with(&footer) => body + length,
-        _ => run(text, body, |byte| is_base64(byte) || byte.is_ascii_whitespace() || byte == b'\\'),
+        _ => run(text, body, is_key_body),
     };
     let whole = end + if text[end..].starts_with(&footer) { footer.len() } else { 0 };
     (end - body >= MIN_PRIVATE_KEY).then_some(start..whole)
 }
 
+fn is_key_label(label: &str) -> bool {
+    label.ends_with("PRIVATE KEY") || label.ends_with("PRIVATE KEY BLOCK")
+}
+
 /// `://`: the password in front of the host.
 fn url_password(text: &str, slashes: usize) -> Option<Range<usize>> {
-    let ends = |byte: u8| byte.is_ascii_whitespace() || b"/?#\"'`<>\\".contains(&byte);
     let start = slashes + "://".len();
-    let authority = &text[start..run(text, start, |byte| !ends(byte))];
+    let authority = &text[start..run(text, start, is_authority)];
     let (userinfo, _) = authority.rsplit_once('@')?;
     let (user, password) = userinfo.split_once(':')?;
     let filled_in = !password.is_empty() && !["{", "$", "[", "*", "%s", "%("].iter().any(|p| password.starts_with(p));
@@ -259,6 +321,18 @@ fn is_word(byte: u8) -> bool {
 
 fn is_url_safe(byte: u8) -> bool {
     is_word(byte) || byte == b'-'
+}
+
+fn is_jwt(byte: u8) -> bool {
+    is_url_safe(byte) || byte == b'.'
+}
+
+fn is_key_body(byte: u8) -> bool {
+    is_base64(byte) || byte.is_ascii_whitespace() || byte == b'\\'
+}
+
+fn is_authority(byte: u8) -> bool {
+    !breaks(byte) && !b"/?#".contains(&byte)
 }
 
 fn is_base64(byte: u8) -> bool {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use ringfence_core::Limits;
 use ringfence_core::grant::{HttpRule, Methods, RuleSet};
 use ringfence_egress::{
-    Access, AddressGrants, BoundCredential, Budget, Egress, EgressError, Request, Response, Scanner, Settings,
+    Access, AddressGrants, BoundCredential, Budget, CredentialValue, Egress, EgressError, Request, Response, Scanner,
+    Settings,
 };
 
 use super::names::Names;
@@ -13,6 +14,11 @@ use super::names::Names;
 /// A door that asks `names`.
 pub fn door(names: &Arc<Names>) -> Egress {
     Egress::new(Settings { resolver: Arc::<Names>::clone(names), ..Settings::default() }).unwrap()
+}
+
+/// A scanner of an empty vault.
+pub fn nothing() -> Scanner {
+    Scanner::new(&[]).unwrap()
 }
 
 /// A rule for all methods.
@@ -28,7 +34,11 @@ pub fn access(rules: &[&str], addresses: &[&str]) -> Access {
 /// The same, with rules that say more, and with credentials.
 pub fn access_with(rules: Vec<HttpRule>, addresses: &[&str], credentials: Vec<BoundCredential>) -> Access {
     let addresses = AddressGrants::new(addresses.iter().map(|net| net.parse().unwrap()));
-    let secrets: Vec<_> = credentials.iter().map(|bound| (bound.name.clone(), bound.secret.clone())).collect();
+    let fixed = |bound: &BoundCredential| match &bound.value {
+        CredentialValue::Fixed(secret) => Some((bound.name.clone(), secret.clone())),
+        CredentialValue::Token(_) => None,
+    };
+    let secrets: Vec<_> = credentials.iter().filter_map(fixed).collect();
     Access::new(RuleSet::new(rules), addresses, credentials, Scanner::new(&secrets).unwrap())
 }
 

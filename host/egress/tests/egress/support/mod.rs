@@ -2,4 +2,5 @@
 
 pub mod door;
 pub mod names;
+pub mod scripted;
 pub mod server;

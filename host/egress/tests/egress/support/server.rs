@@ -100,7 +100,8 @@ pub async fn converse(stream: impl AsyncRead + AsyncWrite + Unpin, seen: &Mutex<
     Ok(())
 }
 
-async fn read(stream: &mut (impl AsyncBufReadExt + Unpin)) -> io::Result<Option<Seen>> {
+/// The next request; `None` when the client has closed the connection.
+pub async fn read(stream: &mut (impl AsyncBufReadExt + Unpin)) -> io::Result<Option<Seen>> {
     let mut lines = Vec::new();
     loop {
         let mut line = String::new();

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use ringfence_core::audit::{AuditError, AuditEvent, AuditLog};
 use ringfence_core::finish::current::CurrentScrubber;
-use ringfence_core::finish::scrub::Scrubber;
 use ringfence_core::gates::approval::ApprovalGate;
 use ringfence_core::gates::policy::{Policy, PolicyRules};
 use ringfence_core::gates::rate::{RateClock, RateGate, RateRule, RateRules};
@@ -47,7 +46,7 @@ impl Host {
             registry,
             rate: RateGate::new(rates, RateClock::system(), 1),
             approval: ApprovalGate,
-            scrubber: CurrentScrubber::new(Scrubber::new(Vec::new()).unwrap()),
+            scrubber: Arc::new(CurrentScrubber::default()),
             audit: Arc::new(Forgetful),
         });
         Self { pipeline, specs }
