@@ -169,7 +169,8 @@ impl Installer {
         Ok(plan)
     }
 
-    /// Compiles the package and asks it for its tools, which have to be those of its manifest.
+    /// Compiles the package and asks it for its tools, which have to be those of its manifest, unless it speaks a contract
+    /// by which it cannot say.
     ///
     /// # Errors
     /// When it cannot be compiled, does not answer, or answers otherwise.
@@ -177,7 +178,7 @@ impl Installer {
         let code = compiler.compile(&plan.component).await?;
         let defined = compiler.definitions(&code, &plan.manifest.package.limits).await;
         let changes = between(&plan.manifest.tools, &defined.map_err(PackageError::Definitions)?);
-        if !changes.is_empty() {
+        if plan.manifest.repeats_component() && !changes.is_empty() {
             return Err(PackageError::DefinitionsDiffer(changes));
         }
         Ok(Checked { plan, engine: compiler.engine(), code })
