@@ -23,6 +23,7 @@ pub mod manifest;
 mod package_file;
 mod pinning;
 pub mod section;
+pub mod sidecar;
 pub mod signature;
 pub mod signing;
 pub mod trust;
