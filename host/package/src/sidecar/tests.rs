@@ -293,6 +293,7 @@ fn a_file_that_cannot_be_read_says_where() {
 mod model {
     use ringfence_core::grant::{HttpTarget, Scheme};
 
+    #[derive(Debug)]
     pub(super) struct Endpoint {
         pub(super) host: String,
         pub(super) prefix: Option<String>,
