@@ -194,8 +194,26 @@ fn completions_and_help_exist_for_every_command() {
     }
     let help = home.run("--help").ok();
     for command in [
-        "demo", "call", "tools", "serve", "install", "list", "remove", "trust", "audit", "config", "schema", "new",
-        "build", "test", "inspect", "key", "sign", "verify",
+        "demo",
+        "call",
+        "tools",
+        "serve",
+        "install",
+        "list",
+        "remove",
+        "trust",
+        "audit",
+        "config",
+        "schema",
+        "new",
+        "build",
+        "pack",
+        "import-capabilities",
+        "test",
+        "inspect",
+        "key",
+        "sign",
+        "verify",
     ] {
         assert!(help.contains(&format!("  {command} ")), "{command}");
         home.run(&format!("{command} --help")).ok();

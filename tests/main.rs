@@ -16,6 +16,7 @@ mod fields;
 mod limits;
 mod long;
 mod mcp;
+mod near_agent;
 mod packages;
 mod pipeline;
 mod readme;

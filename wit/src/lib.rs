@@ -17,6 +17,19 @@ pub const WORLD: &str = "tool";
 /// The interface that a tool component exports.
 pub const GUEST_INTERFACE: &str = "ringfence:tool/guest@0.1.0";
 
+/// `near:agent`, a contract of others whose components run here as they are.
+pub mod near_agent {
+    /// The package that holds the contract, without its version.
+    pub const PACKAGE: &str = "near:agent";
+
+    /// The world that a component targets.
+    pub const WORLD: &str = "sandboxed-tool";
+
+    /// The versions that this host runs, each with its text.
+    pub const VERSIONS: [(&str, &str); 2] =
+        [("0.3.0", include_str!("../near-agent/0.3.0.wit")), ("0.4.1", include_str!("../near-agent/0.4.1.wit"))];
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -26,5 +39,9 @@ mod tests {
         assert!(TOOL_WIT.contains(&format!("package {PACKAGE}@{VERSION};")));
         assert!(TOOL_WIT.contains(&format!("world {WORLD} {{")));
         assert_eq!(GUEST_INTERFACE, format!("{PACKAGE}/guest@{VERSION}"));
+        for (version, text) in near_agent::VERSIONS {
+            assert!(text.contains(&format!("package {}@{version};", near_agent::PACKAGE)));
+            assert!(text.contains(&format!("world {} {{", near_agent::WORLD)));
+        }
     }
 }

@@ -3,7 +3,7 @@
 use thiserror::Error;
 use wasmparser::{BinaryReaderError, ComponentExternalKind, Parser, Payload, Validator};
 
-use crate::contract::Contract;
+use crate::contract::{Contract, Package};
 use crate::manifest::{Manifest, ManifestError};
 use crate::section;
 
@@ -45,28 +45,37 @@ pub enum ComponentError {
     /// A core module.
     #[error("the file is a core module, expected a component: `ringfence build` makes one of it")]
     CoreModule,
-    /// Our contract in another version.
+    /// A contract in another version.
     #[error(
-        "the component speaks version {found} of the contract, this ringfence speaks {}: \
-         build it with a matching SDK, or use a matching ringfence",
-        ringfence_wit::VERSION
+        "the component speaks version {found} of the contract `{contract}`, this ringfence speaks {}: \
+         build it against a version that both know, or use a matching ringfence",
+        .spoken.join(" and ")
     )]
     OtherContract {
+        /// The contract.
+        contract: &'static str,
         /// Its version.
         found: String,
+        /// The versions that could be used.
+        spoken: &'static [&'static str],
     },
-    /// Neither our contract nor anything else that could be a tool.
+    /// Neither a contract nor anything else that could be a tool.
     #[error(
-        "the component exports neither `{}` nor any function, so it has no tools: build it with the SDK",
-        ringfence_wit::GUEST_INTERFACE
+        "the component exports neither `{}` nor the `tool` of `{}` nor any function, so it has no tools: build it with \
+         the SDK",
+        ringfence_wit::GUEST_INTERFACE,
+        ringfence_wit::near_agent::PACKAGE
     )]
     NoContract,
     /// No manifest.
-    #[error("the component has no manifest: build it with `ringfence build`, which puts one in")]
+    #[error(
+        "the component has no manifest: build it with `ringfence build`, or put one into a finished component with \
+         `ringfence pack`"
+    )]
     NoManifest,
     /// There is a manifest already.
     #[error(
-        "the component has a manifest already: say that it is to be replaced, or start from the component without it"
+        "the component has a manifest already: replace it with `--replace`, or start from the component without it"
     )]
     HasManifest,
     /// More than one manifest.
@@ -110,21 +119,20 @@ impl<'a> Component<'a> {
         Ok(Self { manifest: section::find(bytes)?, ..surface(bytes)? })
     }
 
-    /// What the component speaks. Whoever names our contract, in any version, is held to it.
+    /// What the component speaks. Whoever names a contract, in any version, is held to it.
     ///
     /// # Errors
     /// [`ComponentError::OtherContract`] or [`ComponentError::NoContract`].
     pub fn contract(&self) -> Result<Contract, ComponentError> {
-        let ours = |name: &&String| name.strip_prefix(ringfence_wit::PACKAGE).is_some_and(|rest| rest.starts_with('/'));
-        for name in self.exports.iter().chain(&self.imports).filter(ours) {
-            let version = name.rsplit_once('@').map_or("none", |(_, version)| version);
-            if version != ringfence_wit::VERSION {
-                return Err(ComponentError::OtherContract { found: version.to_owned() });
+        for (package, found) in self.exports.iter().chain(&self.imports).filter_map(|name| Package::of(name)) {
+            if !package.versions.contains(&found) {
+                let (contract, spoken) = (package.name, package.versions);
+                return Err(ComponentError::OtherContract { contract, found: found.to_owned(), spoken });
             }
         }
-        if self.exports.iter().any(|name| name == ringfence_wit::GUEST_INTERFACE) {
-            Ok(Contract::Tool)
-        } else if self.has_functions && !self.exports.iter().any(|name| ours(&name)) {
+        if let Some(contract) = self.exports.iter().find_map(|name| Contract::by_export(name)) {
+            Ok(contract)
+        } else if self.has_functions && !self.exports.iter().any(|name| Package::of(name).is_some()) {
             Ok(Contract::Plain)
         } else {
             Err(ComponentError::NoContract)

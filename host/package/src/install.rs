@@ -170,7 +170,7 @@ impl Installer {
     }
 
     /// Compiles the package, unless that was done before, and asks it for its tools, which have to be those of its
-    /// manifest.
+    /// manifest, unless it speaks a contract by which it cannot say.
     ///
     /// # Errors
     /// When it cannot be compiled, does not answer, or answers otherwise.
@@ -182,7 +182,7 @@ impl Installer {
         };
         let defined = compiler.definitions(&code, &plan.manifest.package.limits).await;
         let changes = between(&plan.manifest.tools, &defined.map_err(PackageError::Definitions)?);
-        if !changes.is_empty() {
+        if plan.manifest.repeats_component() && !changes.is_empty() {
             return Err(PackageError::DefinitionsDiffer(changes));
         }
         Ok(Checked { plan, engine, code })

@@ -24,6 +24,7 @@ mod package_file;
 mod pinning;
 pub mod reading;
 pub mod section;
+pub mod sidecar;
 pub mod signature;
 pub mod signing;
 pub mod trust;

@@ -62,14 +62,13 @@ pub enum ManifestError {
         /// Its format.
         found: u64,
     },
-    /// Another version of the contract.
+    /// A contract that this host does not speak.
     #[error(
-        "the manifest is for version {found} of the contract, this ringfence speaks {}: \
-         build the package again with a matching SDK",
-        ringfence_wit::VERSION
+        "the manifest is for the contract `{found}`, this ringfence speaks {}: build the package again with a matching SDK",
+        Contract::ALL.map(Contract::name).join(", ")
     )]
     Contract {
-        /// Its version.
+        /// Its name.
         found: String,
     },
     /// Another contract than the component's.
@@ -153,6 +152,11 @@ impl Manifest {
         Ok(manifest)
     }
 
+    /// Whether the component has to define the same tools.
+    pub(crate) fn repeats_component(&self) -> bool {
+        Contract::called(&self.contract).is_some_and(Contract::lists_tools)
+    }
+
     /// Checks that the manifest names the contract that the component speaks.
     ///
     /// # Errors
@@ -177,7 +181,7 @@ impl Manifest {
         if self.format != FORMAT {
             return Err(ManifestError::Format { found: self.format.into() });
         }
-        if Contract::ALL.iter().all(|contract| contract.name() != self.contract) {
+        if Contract::called(&self.contract).is_none() {
             return Err(ManifestError::Contract { found: self.contract.escape_debug().to_string() });
         }
         self.package.check()?;

@@ -232,8 +232,9 @@ impl Packages {
     fn source(&self, installed: &Installed) -> Result<WasmSource, MeansError> {
         let reach = self.means.reach(installed.source(), &installed.manifest().package)?;
         let code = InstalledCode { installer: self.installer.clone(), installed: installed.clone() };
-        let component = Arc::new(GuestComponent::new(self.engine.clone(), Box::new(code), reach));
         let manifest = installed.manifest();
+        let component = GuestComponent::new(self.engine.clone(), Box::new(code), reach);
+        let component = Arc::new(component.of_package(manifest.package.name.clone()));
         Ok(WasmSource::new(
             installed.source().clone(),
             &installed.origin(),

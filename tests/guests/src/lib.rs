@@ -6,6 +6,9 @@
 //!
 //! | guest | tries |
 //! |---|---|
+//! | `agent_030`, `agent_041` | nothing: they are tools of the contract `near:agent` |
+//! | `agent_040` | to speak another version of that contract |
+//! | `agent_extra_import` | to import a function that only another host of that contract has |
 //! | `alias_strings` | to return 1,000,000 texts that are the same 1 MiB |
 //! | `bad_schema` | to define tools with schemas that break the rules |
 //! | `big_table_ok` | nothing: it has a large table, and is right |

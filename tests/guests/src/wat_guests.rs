@@ -1,21 +1,29 @@
 //! The guests in `wat/`.
 
 use anyhow::Context;
-use ringfence_wit::{TOOL_WIT, VERSION, WORLD};
+use ringfence_wit::{TOOL_WIT, VERSION, WORLD, near_agent};
 use wit_component::{StringEncoding, embed_component_metadata};
 use wit_parser::Resolve;
 
 /// The fields that all hand-written guests share.
 const FRAME: &str = include_str!("../wat/frame.wat");
 
+/// The fields that all hand-written guests of `near:agent` share.
+const AGENT_FRAME: &str = include_str!("../wat/agent_frame.wat");
+
 /// A module that is complete as it stands.
 const CORE_MODULE: &str = include_str!("../wat/core_module.wat");
+
+/// The oldest version of `near:agent`.
+const AGENT_WIT: &str = near_agent::VERSIONS[0].1;
 
 /// A component that knows nothing of our contract.
 const PLAIN: &str = include_str!("../wat/plain.wat");
 
 /// The names of the guests in `wat/`, each with the fields of its own.
-pub const WAT_GUESTS: [(&str, &str); 9] = [
+pub const WAT_GUESTS: [(&str, &str); 11] = [
+    ("agent_040", include_str!("../wat/agent_040.wat")),
+    ("agent_extra_import", include_str!("../wat/agent_extra_import.wat")),
     ("alias_strings", include_str!("../wat/alias_strings.wat")),
     ("big_table_ok", include_str!("../wat/big_table_ok.wat")),
     ("contract_99", include_str!("../wat/contract_99.wat")),
@@ -39,22 +47,31 @@ pub fn wat_guest(name: &str) -> anyhow::Result<Vec<u8>> {
         "core_module" | "plain" => Ok(wat::parse_str(fields)?),
         "contract_99" => {
             let version = |text: &str| text.replace(&format!("@{VERSION}"), "@99.0.0");
-            module(&version(fields), &version(FRAME), &version(TOOL_WIT))
+            module(&version(fields), &version(FRAME), &version(TOOL_WIT), WORLD)
+        }
+        "agent_040" => {
+            let version = |text: &str| text.replace("@0.3.0", "@0.4.0");
+            module(&version(fields), &version(AGENT_FRAME), &version(AGENT_WIT), near_agent::WORLD)
+        }
+        "agent_extra_import" => {
+            let sign = "interface host { nostr-sign-event: func(event: string) -> result<string, string>;";
+            let contract = AGENT_WIT.replace("interface host {", sign);
+            module(fields, AGENT_FRAME, &contract, near_agent::WORLD)
         }
         "extra_import" => {
             let contract = TOOL_WIT.replace("interface log {", "interface log { erase: func();");
-            module(fields, FRAME, &contract)
+            module(fields, FRAME, &contract, WORLD)
         }
-        _ => module(fields, FRAME, TOOL_WIT),
+        _ => module(fields, FRAME, TOOL_WIT, WORLD),
     }
 }
 
 /// One module of two groups of fields, with the contract in a custom section.
-fn module(fields: &str, frame: &str, contract: &str) -> anyhow::Result<Vec<u8>> {
+fn module(fields: &str, frame: &str, contract: &str, world: &str) -> anyhow::Result<Vec<u8>> {
     let mut module = wat::parse_str(format!("(module\n{fields}\n{frame}\n)"))?;
     let mut resolve = Resolve::default();
     let package = resolve.push_str("tool.wit", contract)?;
-    let world = resolve.select_world(&[package], Some(WORLD))?;
+    let world = resolve.select_world(&[package], Some(world))?;
     embed_component_metadata(&mut module, &resolve, world, StringEncoding::UTF8, false)?;
     Ok(module)
 }
@@ -69,7 +86,7 @@ mod tests {
         let mut files: Vec<String> = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/wat"))
             .unwrap()
             .map(|file| file.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())
-            .filter(|name| name != "frame")
+            .filter(|name| !name.ends_with("frame"))
             .collect();
         files.sort();
         assert_eq!(files, WAT_GUESTS.map(|(name, _)| name));

@@ -58,6 +58,23 @@ fn cases() -> Vec<Case> {
             "component.other_contract",
             ringfence_wit::VERSION,
         ),
+        (
+            "other version of another contract",
+            wat("(component (instance $i) (export \"near:agent/tool@0.4.0\" (instance $i)))"),
+            "component.other_contract",
+            "0.3.0 and 0.4.1",
+        ),
+        (
+            "another contract under the name of ours",
+            section::embed(
+                &wat("(component (instance $i) (export \"near:agent/tool@0.3.0\" (instance $i)))"),
+                &good_manifest(),
+                false,
+            )
+            .unwrap(),
+            "manifest.wrong_contract",
+            "speaks `near:agent@0.3.0`",
+        ),
         ("manifest missing", bare_component(), "manifest.missing", "ringfence build"),
         ("manifest not JSON", with_manifest(b"{"), "manifest.malformed", "line 1"),
         ("manifest not UTF-8", with_manifest(b"\"\xff\""), "manifest.malformed", "malformed"),

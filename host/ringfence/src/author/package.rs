@@ -1,6 +1,6 @@
 //! From a project to a package: compiled, asked for its tools, with its manifest inside.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ringfence_core::limit::{LimitSet, Limits};
 use ringfence_core::schema_rules::{self, SchemaProblem};
@@ -52,6 +52,17 @@ pub enum PackError {
     /// The component does not say which tools it has.
     #[error(transparent)]
     Probe(#[from] ProbeError),
+    /// Tools were given for a component that has its own.
+    #[error("the component says itself which tools it has: leave out `--tools`")]
+    OwnTools,
+    /// The list of tools cannot be read.
+    #[error("{} is no list of tools, each with `name`, `description` and `parameters`: {error}", .path.display())]
+    Tools {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: serde_json::Error,
+    },
     /// A tool's schema breaks the registration rules.
     #[error("the tool `{tool}` cannot be registered: {}", .problems.join("; "))]
     Schema {
@@ -78,13 +89,45 @@ pub async fn build(directory: &Path, on_line: &mut (dyn FnMut(&str) + Send)) -> 
     Ok(Package { manifest, bytes, toolchain: toolchain.describe(), warnings })
 }
 
+/// Puts what a `ringfence.toml` says into a finished component, with `tools` where it cannot list them itself. A manifest
+/// that is there already is replaced only where `replace` says so.
+///
+/// # Errors
+/// As [`with_manifest`], and when there is a manifest already, or the component lists its tools itself.
+pub async fn pack(
+    component: &[u8],
+    manifest: &str,
+    tools: Option<Vec<ToolSpec>>,
+    replace: bool,
+) -> Result<(Vec<u8>, Manifest, Vec<String>), PackError> {
+    let info = PackageInfo::parse(manifest)?;
+    if !replace && Component::read(component)?.manifest_bytes().is_ok() {
+        return Err(ComponentError::HasManifest.into());
+    }
+    with_tools(component, info, tools).await
+}
+
 /// Puts the manifest into a component: what the author says, and the tools that the component itself defines.
 ///
 /// # Errors
 /// When the component cannot say which they are, or they cannot be registered.
 pub async fn with_manifest(component: &[u8], info: PackageInfo) -> Result<(Vec<u8>, Manifest, Vec<String>), PackError> {
+    with_tools(component, info, None).await
+}
+
+async fn with_tools(
+    component: &[u8],
+    info: PackageInfo,
+    given: Option<Vec<ToolSpec>>,
+) -> Result<(Vec<u8>, Manifest, Vec<String>), PackError> {
     let contract = Component::read(component)?.contract()?;
-    let tools = definitions(component, &info.limits).await?;
+    // Asked in any case: what cannot be asked cannot be called.
+    let own = definitions(component, &info.limits).await?;
+    let tools = match given {
+        Some(_) if contract.lists_tools() => return Err(PackError::OwnTools),
+        Some(given) => given,
+        None => own,
+    };
     let mut warnings = Vec::new();
     for tool in &tools {
         warnings.extend(check_schemas(tool)?);

@@ -77,7 +77,7 @@ fn text(seen: &Inspected) -> String {
             let asks = if limits.is_empty() { "nothing".into() } else { limits.join(", ") };
             format!("{} {} by {} ({})\nasks for   {asks}", info.name, info.version, info.publisher, info.license)
         }
-        None => "none: `ringfence build` puts one in".into(),
+        None => "none: `ringfence build` or `ringfence pack` puts one in".into(),
     };
     let signature = match (&seen.signed_by, &seen.trusted_comment) {
         (Some(key), Some(comment)) => format!("by {key} (`ringfence verify` checks it): {comment}"),

@@ -10,11 +10,13 @@ mod exit;
 mod explain;
 mod grant;
 mod grants;
+mod import_capabilities;
 mod inspect;
 mod install;
 mod key;
 mod list;
 mod new;
+mod pack;
 mod remove;
 mod revoke;
 mod schema;
@@ -94,6 +96,10 @@ enum Command {
     New(new::New),
     /// Compile a tool into a component.
     Build(build::Build),
+    /// Put a manifest into a finished component.
+    Pack(pack::Pack),
+    /// Turn IronClaw's *.capabilities.json into what a manifest asks for.
+    ImportCapabilities(import_capabilities::ImportCapabilities),
     /// Run a tool's own tests, and its examples in the sandbox.
     Test(test::Test),
     /// Show what a component imports, exports, holds and asks for.
@@ -145,6 +151,8 @@ async fn dispatch(command: Command, session: &Session) -> anyhow::Result<()> {
         Command::Schema(command) => command.run(session),
         Command::New(command) => command.run(session),
         Command::Build(command) => command.run(session).await,
+        Command::Pack(command) => command.run(session).await,
+        Command::ImportCapabilities(command) => command.run(session),
         Command::Test(command) => command.run(session).await,
         Command::Inspect(command) => command.run(session).await,
         Command::Key(command) => command.run(session),

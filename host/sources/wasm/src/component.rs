@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use ringfence_core::name::SourceName;
+use ringfence_package::Contract;
 use thiserror::Error;
 use tokio::sync::OnceCell;
 use wasmtime::component::{Component, Linker};
@@ -10,6 +12,7 @@ use wasmtime::component::{Component, Linker};
 use crate::bindings::Tool;
 use crate::engine::Engine;
 use crate::kind::Kind;
+use crate::near_agent;
 use crate::plain::FunctionError;
 use crate::reach::Reach;
 use crate::state::GuestState;
@@ -57,6 +60,8 @@ pub struct GuestComponent {
     engine: Engine,
     code: Box<dyn Code>,
     reach: Arc<Reach>,
+    /// What its author calls the package, where it has one.
+    package: Option<SourceName>,
     loaded: OnceCell<Arc<Loaded>>,
 }
 
@@ -70,7 +75,18 @@ pub(crate) struct Loaded {
 impl GuestComponent {
     /// A component that takes its code from `code`, and whose tools reach `reach`. Nothing is read yet.
     pub fn new(engine: Engine, code: Box<dyn Code>, reach: Reach) -> Self {
-        Self { engine, code, reach: Arc::new(reach), loaded: OnceCell::new() }
+        Self { engine, code, reach: Arc::new(reach), package: None, loaded: OnceCell::new() }
+    }
+
+    /// The same, as its author called it, whatever the operator calls it: some contracts tell a guest its own name.
+    #[must_use]
+    pub fn of_package(mut self, name: SourceName) -> Self {
+        self.package = Some(name);
+        self
+    }
+
+    pub(crate) fn package(&self) -> Option<&SourceName> {
+        self.package.as_ref()
     }
 
     pub(crate) fn reach(&self) -> &Arc<Reach> {
@@ -108,6 +124,7 @@ impl Loaded {
 fn linker(engine: &Engine) -> wasmtime::Result<Linker<GuestState>> {
     let mut linker = Linker::new(&engine.inner);
     Tool::add_to_linker::<_, wasmtime::component::HasSelf<GuestState>>(&mut linker, |state| state)?;
+    near_agent::link(&mut linker)?;
     wasi::link(&mut linker)?;
     Ok(linker)
 }
@@ -120,10 +137,9 @@ fn load(engine: &Engine, compiled: &[u8]) -> Result<Component, CodeError> {
 }
 
 pub(crate) fn missing_import(error: wasmtime::Error) -> CodeError {
-    let version = ringfence_wit::VERSION;
     CodeError::Import(format!(
-        "it needs something that this host does not have: {error:#}. This host speaks {} {version} and WASI 0.2; \
-         rebuild the tool for these",
-        ringfence_wit::PACKAGE
+        "it needs something that this host does not have: {error:#}. This host speaks {} and WASI 0.2; rebuild the tool \
+         for these",
+        Contract::packages()
     ))
 }

@@ -15,6 +15,7 @@ mod guest_log;
 mod http;
 mod instance;
 mod kind;
+mod near_agent;
 mod plain;
 pub mod probe;
 mod reach;

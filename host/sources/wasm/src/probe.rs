@@ -8,11 +8,11 @@ use ringfence_core::tool::ToolSpec;
 use ringfence_package::manifest::MAX_TOOLS;
 use thiserror::Error;
 
-use crate::bindings::ToolPre;
 use crate::bindings::exports::ringfence::tool::guest::Definition;
 use crate::component::{CodeError, Loaded};
 use crate::engine::Engine;
 use crate::kind::Kind;
+use crate::near_agent::Description;
 use crate::state::GuestState;
 use crate::{convert, fault, instance};
 
@@ -22,8 +22,8 @@ pub enum ProbeError {
     /// Its code cannot be loaded.
     #[error(transparent)]
     Code(#[from] CodeError),
-    /// `definitions` did not end well.
-    #[error("its function `definitions` did not end well: {0}")]
+    /// Its answer did not end well.
+    #[error("asked for its tools, it did not end well: {0}")]
     Ended(ToolError),
     /// A definition cannot be read.
     #[error("{0}")]
@@ -36,20 +36,30 @@ pub enum ProbeError {
     None,
 }
 
-/// The tools of compiled code. A component of our contract is asked: its `definitions` runs under `limits` in a world
-/// that stands still, with no grant, no randomness, no clock that moves. For a component of plain functions their types
-/// say it, and nothing runs. Fails before that when the code imports something that this host does not have.
+/// The tools of compiled code. A component with a contract is asked: it runs under `limits` in a world that stands still,
+/// with no grant, no randomness, no clock that moves. For a component of plain functions their types say it, and nothing
+/// runs. Fails before that when the code imports something that this host does not have.
 ///
 /// # Errors
 /// When it does not say what it holds; see [`ProbeError`].
 pub async fn definitions(engine: &Engine, compiled: &[u8], limits: &Limits) -> Result<Vec<ToolSpec>, ProbeError> {
-    match Loaded::new(engine, compiled)?.kind {
-        Kind::Contract(pre) => {
-            let definitions = counted(asked(engine, &pre, limits).await?)?;
-            definitions.into_iter().map(|d| convert::spec(d).map_err(ProbeError::Definition)).collect()
-        }
-        Kind::Plain(plain) => counted(plain.specs()),
+    let kind = Loaded::new(engine, compiled)?.kind;
+    match asked(engine, &kind, limits).await? {
+        Said::Definitions(definitions) => counted(definitions)?.into_iter().map(convert::spec).collect(),
+        Said::Description(description) => description.spec().map(|spec| vec![spec]),
+        Said::Types(specs) => Ok(counted(specs)?),
     }
+    .map_err(ProbeError::Definition)
+}
+
+/// What a component says of its tools.
+enum Said {
+    /// By our contract.
+    Definitions(Vec<Definition>),
+    /// By `near:agent`.
+    Description(Description),
+    /// By the types of its functions.
+    Types(Vec<ToolSpec>),
 }
 
 fn counted<T>(tools: Vec<T>) -> Result<Vec<T>, ProbeError> {
@@ -60,12 +70,20 @@ fn counted<T>(tools: Vec<T>) -> Result<Vec<T>, ProbeError> {
     }
 }
 
-/// What `definitions` of our contract says.
-async fn asked(engine: &Engine, pre: &ToolPre<GuestState>, limits: &Limits) -> Result<Vec<Definition>, ProbeError> {
+/// What a component says of its tools when it is asked.
+async fn asked(engine: &Engine, kind: &Kind, limits: &Limits) -> Result<Said, ProbeError> {
     let mut store = instance::store(engine, GuestState::waiting(limits)).map_err(CodeError::Compile)?;
     let called = async {
-        let tool = pre.instantiate_async(&mut store).await?;
-        tool.ringfence_tool_guest().call_definitions(&mut store).await
+        match kind {
+            Kind::Contract(pre) => {
+                let tool = pre.instantiate_async(&mut store).await?;
+                tool.ringfence_tool_guest().call_definitions(&mut store).await.map(Said::Definitions)
+            }
+            Kind::NearAgent(pre) => {
+                pre.instantiate(&mut store).await?.describe(&mut store).await.map(Said::Description)
+            }
+            Kind::Plain(plain) => Ok(Said::Types(plain.specs())),
+        }
     };
     let deadline = Duration::from_millis(limits.get(LimitKind::Deadline));
     let late = |_| ProbeError::Ended(limits.exceeded(LimitKind::Deadline, None).into());

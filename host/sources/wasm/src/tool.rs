@@ -51,7 +51,10 @@ impl Tool for WasmTool {
             Some(guest) => guest,
             None => loaded.kind.instantiate(&mut store).await.map_err(|error| ended(error, &store))?,
         };
-        let answer = guest.call(&mut store, &self.spec.name, &permit).await.map_err(|error| ended(error, &store))?;
+        let answer = guest
+            .call(&mut store, &self.spec.name, &permit, self.component.package())
+            .await
+            .map_err(|error| ended(error, &store))?;
         let fuel = instance::fuel_used(&store, limits);
         let peak_memory = Some(store.data().growth.peak_memory());
         let result = answer.output(Usage { fuel, peak_memory }, limits);
