@@ -16,7 +16,7 @@ use crate::target::Target;
 /// What one tool may reach.
 #[derive(Clone)]
 pub struct Access {
-    /// Each has to let a request pass: what is asked for, and what of it is granted.
+    /// Each has to let a request pass: what is asked for, and what of it is granted. None of what the operator asks.
     rules: Vec<RuleSet>,
     addresses: AddressGrants,
     credentials: Vec<BoundCredential>,
@@ -79,6 +79,15 @@ impl Access {
         Ok(Self { rules: vec![rules], addresses, credentials, lacking: Vec::new(), scanner: Scanner::new(&secrets)? })
     }
 
+    /// What the operator asks for himself, such as a download: no rules, but addresses are checked all the same, and
+    /// `credentials` go where they are bound and nowhere else.
+    ///
+    /// # Errors
+    /// As [`Access::new`].
+    pub fn of_operator(addresses: AddressGrants, credentials: Vec<BoundCredential>) -> Result<Self, ScannerError> {
+        Ok(Self { rules: Vec::new(), ..Self::new(RuleSet::default(), addresses, credentials, &[])? })
+    }
+
     /// The same, as far as `rules` let it pass as well.
     #[must_use]
     pub fn within(mut self, rules: RuleSet) -> Self {
@@ -124,5 +133,29 @@ impl Access {
         let bound = |credential: &&BoundCredential| credential.is_for(seen, method);
         let credentials = self.credentials.iter().filter(bound).collect();
         Ok(Decision { rules, credentials })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ringfence_core::grant::Methods;
+
+    #[test]
+    fn the_operator_needs_no_rule_and_passes_no_address_check() {
+        let here = HttpRule::new("https://a.example/**".parse().unwrap(), Methods::All);
+        let credential = BoundCredential {
+            name: "login".into(),
+            secret: Secret::new("correct horse".into()),
+            placement: Placement::Bearer,
+            bound_to: vec![RuleSet::new(vec![here])],
+        };
+        let access = Access::of_operator(AddressGrants::default(), vec![credential]).unwrap();
+        let credentials = |url: &str| {
+            let target = Target::parse(url).unwrap();
+            access.decide(&target, &Method::PUT).map(|decision| decision.credentials.len())
+        };
+        assert_eq!((credentials("https://a.example/x").unwrap(), credentials("https://b.example/x").unwrap()), (1, 0));
+        assert!(matches!(credentials("https://127.0.0.1/x"), Err(EgressError::Address(_))));
     }
 }

@@ -196,7 +196,8 @@ impl Builder {
     }
 }
 
-fn means(config: &Config, home: &Home, store: &Store) -> Result<Means, BuildError> {
+/// The door to the network, as the configuration says.
+pub(crate) fn door(config: &Config) -> Result<Egress, BuildError> {
     let authorities =
         config.network.authorities.as_deref().map(fs_err::read).transpose().map_err(BuildError::Network)?;
     let settings = Settings {
@@ -204,9 +205,13 @@ fn means(config: &Config, home: &Home, store: &Store) -> Result<Means, BuildErro
         connect_timeout: Duration::from_millis(config.network.connect_ms),
         ..Settings::default()
     };
+    Ok(Egress::new(settings)?)
+}
+
+fn means(config: &Config, home: &Home, store: &Store) -> Result<Means, BuildError> {
     let workspace = config.workspace.root.as_deref().map(Workspace::open).transpose();
     Ok(Means {
-        door: Arc::new(Egress::new(settings)?),
+        door: Arc::new(door(config)?),
         vault: Arc::new(Vault::open(&store.folder().root().join("vault"))?),
         workspace: workspace.map_err(BuildError::Workspace)?,
         grants: Grants::new(home.grants()),

@@ -17,6 +17,8 @@ pub mod author;
 mod builder;
 pub mod cli;
 pub mod config;
+mod distribution;
+mod docker_login;
 mod door;
 mod grants;
 mod host;
@@ -31,7 +33,7 @@ pub use builder::{BuildError, Builder};
 pub use config::{Config, Home};
 pub use host::Ringfence;
 pub use request::{
-    Asked, ErrorKind, Event, Explanation, GrantChange, GrantEntry, InstallReport, InstallRequest, KeyEntry,
+    Asked, Changes, ErrorKind, Event, Explanation, GrantChange, GrantEntry, InstallReport, InstallRequest, KeyEntry,
     PackageEntry, Reply, Request, RequestError, SecretEntry, SecretReport, SecretValue, ToolEntry, VerifyReport,
 };
 pub use ringfence_core as core;

@@ -12,12 +12,14 @@ use ringfence_core::gates::policy::{OperatorLimits, PolicyRules};
 use ringfence_core::gates::rate::{RateRule, RateRules};
 use ringfence_core::limit::{LimitKind, LimitSet};
 use ringfence_core::tool::RateLimit;
+use ringfence_distribution::{IndexPlace, Reach};
 use ringfence_source_wasm::concurrency::ConcurrencySettings;
 use ringfence_source_wasm::{EngineSettings, Metering};
 use ringfence_store::Durability;
 use serde::Deserialize;
 use thiserror::Error;
 
+pub(crate) use home::docker_config;
 pub use home::{Home, HomeError, log_filter};
 
 /// Every key with its default, commented.
@@ -43,6 +45,10 @@ pub struct Config {
     pub network: NetworkConfig,
     /// The files, for tools that were granted some of them.
     pub workspace: WorkspaceConfig,
+    /// Where packages may be fetched from.
+    pub distribution: DistributionConfig,
+    /// Where `ringfence search` looks, by a name for people: folders, or the addresses of index files.
+    pub indexes: BTreeMap<String, String>,
     /// The audit log.
     pub audit: AuditConfig,
 }
@@ -61,6 +67,16 @@ impl Default for NetworkConfig {
     fn default() -> Self {
         Self { authorities: None, connect_ms: 10_000 }
     }
+}
+
+/// `[distribution]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct DistributionConfig {
+    /// Ranges of private addresses that packages may be fetched from.
+    pub addresses: Vec<String>,
+    /// Hosts of registries and indexes, with their ports, that are asked over plain HTTP.
+    pub plain_http: Vec<String>,
 }
 
 /// `[workspace]`.
@@ -165,6 +181,12 @@ impl Config {
     /// What keys say about each other.
     fn check(&self) -> Result<(), ConfigError> {
         self.rate.rule("rate")?;
+        let wrong = |section: &str, problem: String| ConfigError::Value { section: section.into(), problem };
+        Reach::new(&self.distribution.addresses, []).map_err(|error| wrong("distribution", error.to_string()))?;
+        for (name, place) in &self.indexes {
+            let parsed = place.parse::<IndexPlace>();
+            drop(parsed.map_err(|error| wrong("indexes", format!("`{name}`: {error}")))?);
+        }
         for (name, tool) in &self.tools {
             tool.rate.rule(&format!("tools.\"{name}\".rate"))?;
         }
@@ -253,6 +275,7 @@ mod tests {
         assert_eq!(rest.network, default.network);
         assert_eq!(rest.workspace, default.workspace);
         assert_eq!(rest.policy, default.policy);
+        assert_eq!((rest.distribution, rest.indexes), (default.distribution, default.indexes));
         assert_eq!(EngineSettings { instances: None, ..rest.engine }, default.engine);
         assert!(rest.tools.is_empty());
     }
@@ -262,6 +285,12 @@ mod tests {
         assert!(parse("[polcy]\n").unwrap_err().contains("polcy"));
         assert!(parse("[limits]\nfule = 1\n").unwrap_err().contains("did you mean `fuel`"));
         assert!(parse("[engine]\nstack = 1\n").unwrap_err().contains("stack_bytes"));
+    }
+
+    #[test]
+    fn places_of_packages_are_checked_at_once() {
+        assert!(parse("[distribution]\naddresses = [\"localhost\"]\n").unwrap_err().contains("no range"));
+        assert!(parse("[indexes]\nacme = \"ftp://x.example\"\n").unwrap_err().contains("`acme`"));
     }
 
     #[test]
