@@ -72,8 +72,7 @@ pub(crate) fn beside(target: &Target) -> String {
 }
 
 fn is_web_page(body: &[u8]) -> bool {
-    let start: Vec<u8> = body.iter().copied().filter(|c| !c.is_ascii_whitespace()).take(9).collect();
-    start.first() == Some(&b'<') && !start.starts_with(b"\0asm")
+    body.iter().find(|c| !c.is_ascii_whitespace()) == Some(&b'<')
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 use ringfence_core::SourceName;
 use ringfence_core::name::nearest;
-use ringfence_egress::Target;
 use ringfence_package::{Manifest, PackageFile};
 use ringfence_store::Digest;
 use semver::Version;
@@ -96,6 +95,19 @@ impl Index {
         meant.max_by_key(|entry| (entry.version.pre.is_empty(), &entry.version))
     }
 
+    /// The highest version of each package that has all of `words` in its name, description, publisher or tools.
+    pub fn search(&self, words: &[String]) -> Vec<&Entry> {
+        let mut found: Vec<&Entry> = Vec::new();
+        for entry in &self.packages {
+            let newest = self.find(&entry.name, None) == Some(entry);
+            let texts = [entry.name.as_str(), &entry.description, &entry.publisher].into_iter();
+            if newest && matches(words, texts.chain(entry.tools.iter().map(String::as_str))) {
+                found.push(entry);
+            }
+        }
+        found
+    }
+
     /// Puts `entry` in, in the place of one with the same name and version.
     pub(crate) fn put(&mut self, entry: Entry) {
         self.packages.retain(|other| (&other.name, &other.version) != (&entry.name, &entry.version));
@@ -174,21 +186,6 @@ fn not_listed(place: &IndexPlace, index: &Index, name: &SourceName, version: Opt
 pub fn matches<'a>(words: &[String], texts: impl IntoIterator<Item = &'a str>) -> bool {
     let texts: Vec<String> = texts.into_iter().map(str::to_lowercase).collect();
     words.iter().all(|word| texts.iter().any(|text| text.contains(&word.to_lowercase())))
-}
-
-impl Index {
-    /// The highest version of each package that has all of `words` in its name, description, publisher or tools.
-    pub fn search(&self, words: &[String]) -> Vec<&Entry> {
-        let mut found: Vec<&Entry> = Vec::new();
-        for entry in &self.packages {
-            let newest = self.find(&entry.name, None) == Some(entry);
-            let texts = [entry.name.as_str(), &entry.description, &entry.publisher].into_iter();
-            if newest && matches(words, texts.chain(entry.tools.iter().map(String::as_str))) {
-                found.push(entry);
-            }
-        }
-        found
-    }
 }
 
 #[cfg(test)]

@@ -364,13 +364,9 @@ fn options(request: InstallRequest) -> Result<InstallOptions, RequestError> {
 fn changes(plan: &Plan) -> Result<Changes, RequestError> {
     let version = plan.manifest.package.version.to_string();
     let Some(old) = &plan.replaces else { return Ok(Changes { version, ..Changes::default() }) };
-    let asked = |manifest: &Manifest| {
-        let nothing_granted = Effective::new(manifest.package.capabilities.clone(), Granted::default());
-        let refused = |error| RequestError::new(ErrorKind::Refused, "install.capabilities", &error);
-        Ok(means::asked(&nothing_granted.map_err(refused)?).into_iter().map(|asked| asked.what))
-    };
-    let before: Vec<String> = asked(old.manifest())?.collect();
-    let mut asks_more: Vec<String> = asked(&plan.manifest)?.filter(|what| !before.contains(what)).collect();
+    let before = asked_by(old.manifest())?;
+    let mut asks_more = asked_by(&plan.manifest)?;
+    asks_more.retain(|what| !before.contains(what));
     for (kind, value) in plan.manifest.package.limits.iter() {
         let was = old.manifest().package.limits.get(kind).unwrap_or(kind.default_value());
         if value > was {
@@ -399,6 +395,13 @@ fn check_schemas(plan: &Plan) -> Result<Vec<String>, RequestError> {
         texts(errors).join("; ")
     );
     Err(RequestError { kind: ErrorKind::Refused, code: "install.schema".into(), message })
+}
+
+/// What a package asks for beside limits, in words.
+fn asked_by(manifest: &Manifest) -> Result<Vec<String>, RequestError> {
+    let nothing_granted = Effective::new(manifest.package.capabilities.clone(), Granted::default());
+    let wrong = |error| RequestError::new(ErrorKind::Refused, "install.capabilities", &error);
+    Ok(means::asked(&nothing_granted.map_err(wrong)?).into_iter().map(|asked| asked.what).collect())
 }
 
 fn key_entry(key: &TrustedKey) -> KeyEntry {

@@ -48,17 +48,13 @@ pub enum ReferenceError {
 impl Reference {
     /// Whether it is on this machine, where plain HTTP can be read by nobody else.
     pub fn is_loopback(&self) -> bool {
-        let host = self.registry.rsplit_once(':').map_or(self.registry.as_str(), |(host, _)| host);
-        let address = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
-        self.registry.eq_ignore_ascii_case("localhost")
-            || host.eq_ignore_ascii_case("localhost")
-            || address.is_ok_and(|address| address.is_loopback())
-    }
-
-    /// The same, by the digest of its manifest alone.
-    #[must_use]
-    pub fn pinned(&self, digest: Digest) -> Self {
-        Self { tag: None, digest: Some(digest), ..self.clone() }
+        let url = url::Url::parse(&format!("https://{}/", self.registry)).ok();
+        match url.as_ref().and_then(url::Url::host) {
+            Some(url::Host::Domain(name)) => name == "localhost",
+            Some(url::Host::Ipv4(address)) => address.is_loopback(),
+            Some(url::Host::Ipv6(address)) => address.is_loopback(),
+            None => false,
+        }
     }
 
     /// The host that answers for it. Docker's own is called otherwise than its images say.

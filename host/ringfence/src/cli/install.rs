@@ -2,6 +2,7 @@
 
 use clap::Args;
 use ringfence_distribution::{Location, Wanted};
+use ringfence_store::Digest;
 
 use super::exit::UsageError;
 use super::network::Network;
@@ -52,16 +53,17 @@ impl Install {
         let parsed = |text: &str| text.parse::<Location>().map_err(|error| usage(&error));
         // Remembered, and the owner of the state may stand in another folder.
         let mut location = parsed(&self.location)?.absolute()?;
-        let digest = self.digest.as_deref().map(|text| text.strip_prefix("sha256:").unwrap_or(text).parse());
-        let digest = digest.transpose().map_err(|error: ringfence_store::DigestError| usage(&error))?;
+        let digest = self.digest.as_deref().map(|text| text.strip_prefix("sha256:").unwrap_or(text).parse::<Digest>());
+        let digest = digest.transpose().map_err(|error| usage(&error))?;
         if let (Location::Url { digest: pinned, .. }, Some(_)) = (&mut location, digest) {
             *pinned = digest;
         }
         let signature = self.signature.as_deref().map(parsed).transpose()?;
         let trusted = session.trusted_keys(&location).await?;
         let wanted = Wanted { digest, signature, trusted, ..Wanted::default() };
-        let staged = self.network.distribution(session)?.fetch(&location, wanted, session.watcher());
-        let staged = session.until_interrupted(staged).await??;
+        let distribution = self.network.distribution(session)?;
+        let fetched = distribution.fetch(&location, wanted, session.watcher());
+        let staged = session.until_interrupted(fetched).await??;
         // Nothing was said to be there already.
         let Some(staged) = staged else { anyhow::bail!("nothing was fetched") };
         let request = InstallRequest {
