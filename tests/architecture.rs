@@ -12,6 +12,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("ringfence-vault", &["ringfence-core"]),
     ("ringfence-egress", &["ringfence-core", "ringfence-vault"]),
     ("ringfence-package", &["ringfence-core", "ringfence-egress", "ringfence-store", "ringfence-wit"]),
+    ("ringfence-distribution", &["ringfence-core", "ringfence-egress", "ringfence-package", "ringfence-store"]),
     ("ringfence-source-builtin", &["ringfence-core"]),
     (
         "ringfence-source-wasm",
@@ -21,6 +22,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
         "ringfence",
         &[
             "ringfence-core",
+            "ringfence-distribution",
             "ringfence-egress",
             "ringfence-package",
             "ringfence-source-builtin",

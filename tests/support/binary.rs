@@ -40,6 +40,8 @@ impl Home {
     pub fn command(&self) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_ringfence"));
         command.env("RINGFENCE_HOME", self.path().join("home")).env_remove("RINGFENCE_LOG").current_dir(self.path());
+        // Nobody's own logins.
+        command.env("DOCKER_CONFIG", self.path().join("docker"));
         command
     }
 
@@ -111,6 +113,12 @@ impl Run {
         for part in parts {
             assert!(self.err.contains(part), "`{part}` is not in the error: {self:#?}");
         }
+    }
+
+    /// It did not go well, whatever the reason.
+    #[track_caller]
+    pub fn fails_somehow(self) {
+        assert_ne!(self.code, 0, "{self:#?}");
     }
 
     /// It went well; gives the JSON that it printed.

@@ -4,6 +4,7 @@ pub mod binary;
 pub mod guests;
 pub mod host;
 pub mod packages;
+pub mod registry;
 pub mod server;
 pub mod tls_server;
 

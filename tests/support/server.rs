@@ -69,7 +69,13 @@ fn serve(stream: TcpStream, answer: &dyn Fn(&str) -> (String, Vec<u8>), log: &Se
         request.push_str(&String::from_utf8_lossy(&body));
         log.lock().unwrap().push(request.clone());
         let (head, body) = answer(&request);
-        write!(writer, "HTTP/1.1 {head}\r\ncontent-length: {}\r\n\r\n", body.len())?;
+        // One that says a length itself may be lying.
+        let length =
+            if head.contains("content-length") { String::new() } else { format!("\r\ncontent-length: {}", body.len()) };
+        write!(writer, "HTTP/1.1 {head}{length}\r\n\r\n")?;
         writer.write_all(&body)?;
+        if head.contains("connection: close") {
+            return Ok(());
+        }
     }
 }

@@ -12,13 +12,13 @@ use crate::address::AddressGrants;
 use crate::credential::Placement;
 use crate::error::EgressError;
 use crate::oauth::TokenSource;
-use crate::scan::Scanner;
+use crate::scan::{Scanner, ScannerError};
 use crate::target::Target;
 
 /// What one tool may reach.
 #[derive(Clone)]
 pub struct Access {
-    /// Each has to let a request pass: what is asked for, and what of it is granted.
+    /// Each has to let a request pass: what is asked for, and what of it is granted. None of what the operator asks.
     rules: Vec<RuleSet>,
     addresses: AddressGrants,
     credentials: Vec<BoundCredential>,
@@ -91,6 +91,20 @@ impl Access {
         Self { rules: vec![rules], addresses, credentials, lacking: Vec::new(), scanner }
     }
 
+    /// What the operator asks for himself, such as a download: no rules, but addresses are checked all the same, and
+    /// `credentials` go where they are bound and nowhere else.
+    ///
+    /// # Errors
+    /// The credentials are too large to search for.
+    pub fn of_operator(addresses: AddressGrants, credentials: Vec<BoundCredential>) -> Result<Self, ScannerError> {
+        let fixed = credentials.iter().filter_map(|credential| match &credential.value {
+            CredentialValue::Fixed(secret) => Some((credential.name.clone(), secret.clone())),
+            CredentialValue::Token(_) => None,
+        });
+        let scanner = Scanner::new(&fixed.collect::<Vec<_>>())?;
+        Ok(Self { rules: Vec::new(), ..Self::new(RuleSet::default(), addresses, credentials, scanner) })
+    }
+
     /// The same, as far as `rules` let it pass as well.
     #[must_use]
     pub fn within(mut self, rules: RuleSet) -> Self {
@@ -151,5 +165,29 @@ impl Access {
             }
         }
         Ok(rules)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ringfence_core::grant::Methods;
+
+    #[test]
+    fn the_operator_needs_no_rule_and_passes_no_address_check() {
+        let here = HttpRule::new("https://a.example/**".parse().unwrap(), Methods::All);
+        let credential = BoundCredential {
+            name: "login".into(),
+            value: CredentialValue::Fixed(Secret::new("correct horse".into())),
+            placement: Placement::Bearer,
+            bound_to: vec![RuleSet::new(vec![here])],
+        };
+        let access = Access::of_operator(AddressGrants::default(), vec![credential]).unwrap();
+        let credentials = |url: &str| {
+            let target = Target::parse(url).unwrap();
+            access.decide(&target, &Method::PUT).map(|decision| decision.credentials.len())
+        };
+        assert_eq!((credentials("https://a.example/x").unwrap(), credentials("https://b.example/x").unwrap()), (1, 0));
+        assert!(matches!(credentials("https://127.0.0.1/x"), Err(EgressError::Address(_))));
     }
 }

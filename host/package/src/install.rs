@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use ringfence_core::SourceName;
+use ringfence_core::{SourceName, ToolSpec};
 use ringfence_store::{Digest, InstalledRow, Pin, Signed, Store, unix_milliseconds, write_atomically};
 
 use crate::compiled::CompiledCache;
@@ -34,6 +34,10 @@ pub struct InstallOptions {
     pub accept_signer: Option<Signer>,
     /// Believe what its tools say of their effects.
     pub accept_effects: bool,
+    /// Believe it where the package that it replaces was believed, and none of its tools says anything else or new.
+    pub keep_effects: bool,
+    /// Where it came from, to be remembered.
+    pub location: Option<String>,
 }
 
 /// Installs, lists, loads and removes packages in one state folder.
@@ -79,6 +83,17 @@ impl Plan {
         between(before, &self.manifest.tools)
     }
 
+    /// Whether what its tools say of their effects will be believed.
+    pub fn effects_accepted(&self) -> bool {
+        let before = self.replaces.as_ref().filter(|installed| installed.effects_accepted());
+        let said_before = |tool: &ToolSpec| {
+            before.is_some_and(|before| {
+                before.manifest().tools.iter().any(|old| old.name == tool.name && old.effects == tool.effects)
+            })
+        };
+        self.options.accept_effects || (self.options.keep_effects && self.manifest.tools.iter().all(said_before))
+    }
+
     fn candidate(&self) -> Candidate<'_> {
         Candidate {
             source: &self.source,
@@ -99,9 +114,10 @@ impl Plan {
                 key_id: signature.key_id().to_string(),
                 signature: signature.as_text().to_owned(),
             }),
-            effects_accepted: self.options.accept_effects,
+            effects_accepted: self.effects_accepted(),
             installed_at: unix_milliseconds(),
             manifest: self.manifest_text.clone(),
+            location: self.options.location.clone(),
         }
     }
 }

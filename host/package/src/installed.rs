@@ -78,6 +78,11 @@ impl Installed {
         self.row.installed_at
     }
 
+    /// Where it came from; `None` where that is not known.
+    pub fn location(&self) -> Option<&str> {
+        self.row.location.as_deref()
+    }
+
     /// How listings and audit mark its tools.
     pub fn origin(&self) -> Origin {
         Origin::Installed {

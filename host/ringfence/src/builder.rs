@@ -207,7 +207,8 @@ impl Builder {
     }
 }
 
-fn means(config: &Config, home: &Home, store: &Store, scrubber: &Arc<CurrentScrubber>) -> Result<Means, BuildError> {
+/// The door to the network, as the configuration says. Tokens that it obtains are made known to `scrubber`.
+pub(crate) fn door(config: &Config, scrubber: &Arc<CurrentScrubber>) -> Result<Egress, BuildError> {
     let authorities =
         config.network.authorities.as_deref().map(fs_err::read).transpose().map_err(BuildError::Network)?;
     let settings = Settings {
@@ -216,10 +217,14 @@ fn means(config: &Config, home: &Home, store: &Store, scrubber: &Arc<CurrentScru
         scrubber: scrubber.clone(),
         ..Settings::default()
     };
+    Ok(Egress::new(settings)?)
+}
+
+fn means(config: &Config, home: &Home, store: &Store, scrubber: &Arc<CurrentScrubber>) -> Result<Means, BuildError> {
     let workspace = config.workspace.root.as_deref().map(Workspace::open).transpose();
     let vault = Arc::new(Vault::open(&store.folder().root().join("vault"))?);
     Ok(Means {
-        door: Arc::new(Egress::new(settings)?),
+        door: Arc::new(door(config, scrubber)?),
         secrets: KnownSecrets::new(vault.clone()),
         tokens: Tokens::new(vault.clone()),
         vault,

@@ -17,6 +17,8 @@ pub mod author;
 mod builder;
 pub mod cli;
 pub mod config;
+mod distribution;
+mod docker_login;
 mod door;
 mod dumps;
 mod explanation;
@@ -38,7 +40,7 @@ pub use builder::{BuildError, Builder};
 pub use config::{Config, Home};
 pub use host::Ringfence;
 pub use request::{
-    Asked, ErrorKind, Event, Explanation, GrantChange, GrantEntry, InstallReport, InstallRequest, KeyEntry,
+    Asked, Changes, ErrorKind, Event, Explanation, GrantChange, GrantEntry, InstallReport, InstallRequest, KeyEntry,
     PackageEntry, PlaceChoice, Reply, Request, RequestError, SecretEntry, SecretReport, SecretValue, StateEntry,
     ToolEntry, VerifyReport,
 };

@@ -12,8 +12,8 @@ use ringfence_core::schema_rules::{self, SchemaProblem};
 use ringfence_core::source::ToolSource;
 use ringfence_core::tool::ToolSpec;
 use ringfence_package::{
-    CompileError, Compiler, InstallOptions, Installed, Installer, PackageError, PackageFile, Plan, PublicKey,
-    Signature, Signer, SourcePattern, TrustStore, TrustedKey,
+    CompileError, Compiler, Effective, Granted, InstallOptions, Installed, Installer, Manifest, PackageError,
+    PackageFile, Plan, PublicKey, Signature, Signer, SourcePattern, TrustStore, TrustedKey,
 };
 use ringfence_source_wasm::{Code, CodeError, Concurrency, Engine, GuestComponent, ProbeError, Reach, WasmSource};
 use ringfence_store::{Digest, Store};
@@ -21,8 +21,8 @@ use tokio::sync::mpsc;
 
 use crate::means::{self, Means, MeansError};
 use crate::request::{
-    ErrorKind, Event, Explanation, GrantChange, GrantEntry, InstallReport, InstallRequest, KeyEntry, PackageEntry,
-    Reply, Request, RequestError, VerifyReport,
+    Changes, ErrorKind, Event, Explanation, GrantChange, GrantEntry, InstallReport, InstallRequest, KeyEntry,
+    PackageEntry, Reply, Request, RequestError, VerifyReport,
 };
 
 /// What is installed, and how it becomes tools.
@@ -63,7 +63,7 @@ impl Packages {
     /// Answers a request about packages and keys.
     pub(crate) async fn answer(&self, request: Request, events: &mpsc::Sender<Event>) -> Result<Reply, RequestError> {
         match request {
-            Request::Install(request) => self.install(request, events).await.map(Reply::Installed),
+            Request::Install(request) => self.install(request, events).await,
             Request::List => self.list().map(Reply::Packages),
             Request::Remove { source } => self.remove(source).map(|()| Reply::Done),
             Request::TrustAdd { key, publisher, names } => self.trust(&key, &publisher, names).map(Reply::Keys),
@@ -78,17 +78,18 @@ impl Packages {
         }
     }
 
-    async fn install(
-        &self,
-        request: InstallRequest,
-        events: &mpsc::Sender<Event>,
-    ) -> Result<InstallReport, RequestError> {
+    async fn install(&self, request: InstallRequest, events: &mpsc::Sender<Event>) -> Result<Reply, RequestError> {
         // Whoever does not watch misses nothing but news.
         let step = |text: &str| drop(events.try_send(Event::Step(text.to_owned())));
         step("verifying");
         let file = PackageFile::read(&request.file).map_err(refused)?;
+        let check_only = request.check_only;
         let plan = self.installer.plan(file, options(request)?).map_err(refused)?;
         let warnings = check_schemas(&plan)?;
+        let changes = changes(&plan)?;
+        if check_only {
+            return Ok(Reply::Planned(changes));
+        }
         step("compiling, and asking for its tools");
         let checked = self.installer.check(plan, &WasmCompiler(self.engine.clone())).await.map_err(refused)?;
         let replaced = checked.plan().replaces.as_ref().map(|old| old.manifest().package.version.to_string());
@@ -97,7 +98,8 @@ impl Packages {
         self.start(&installed);
         let narrowed = self.narrowed(&installed);
         let asked = self.grant_entry(&installed)?.asked;
-        Ok(InstallReport { package: self.entry(&installed), replaced, narrowed, warnings, asked })
+        let package = self.entry(&installed);
+        Ok(Reply::Installed(InstallReport { package, replaced, changes, narrowed, warnings, asked }))
     }
 
     /// Whether the tools of `plan` could be registered; nothing has been changed so far.
@@ -122,6 +124,8 @@ impl Packages {
             source: broken.source.to_string(),
             version: String::new(),
             publisher: String::new(),
+            description: String::new(),
+            location: None,
             key_id: None,
             digest: String::new(),
             tools: Vec::new(),
@@ -321,6 +325,8 @@ impl Packages {
             source: installed.source().to_string(),
             version: package.version.to_string(),
             publisher: installed.publisher().to_owned(),
+            description: package.description.clone(),
+            location: installed.location().map(str::to_owned),
             key_id: installed.key_id().map(str::to_owned),
             digest: installed.digest().to_string(),
             tools: installed.manifest().tools.iter().map(wire_name).collect(),
@@ -370,7 +376,25 @@ fn options(request: InstallRequest) -> Result<InstallOptions, RequestError> {
         allow_downgrade: request.allow_downgrade,
         accept_signer,
         accept_effects: request.accept_effects,
+        keep_effects: request.keep_effects,
+        location: request.location,
     })
+}
+
+/// How `plan` differs from what it replaces.
+fn changes(plan: &Plan) -> Result<Changes, RequestError> {
+    let version = plan.manifest.package.version.to_string();
+    let Some(old) = &plan.replaces else { return Ok(Changes { version, ..Changes::default() }) };
+    let before = asked_by(old.manifest())?;
+    let mut asks_more = asked_by(&plan.manifest)?;
+    asks_more.retain(|what| !before.contains(what));
+    for (kind, value) in plan.manifest.package.limits.iter() {
+        let was = old.manifest().package.limits.get(kind).unwrap_or(kind.default_value());
+        if value > was {
+            asks_more.push(format!("{} {value} (was {was})", kind.key()));
+        }
+    }
+    Ok(Changes { version, asks_more, tools: plan.tool_changes().iter().map(ToString::to_string).collect() })
 }
 
 /// The warnings about the schemas of a package's tools.
@@ -392,6 +416,13 @@ fn check_schemas(plan: &Plan) -> Result<Vec<String>, RequestError> {
         texts(errors).join("; ")
     );
     Err(RequestError { kind: ErrorKind::Refused, code: "install.schema".into(), message })
+}
+
+/// What a package asks for beside limits, in words.
+fn asked_by(manifest: &Manifest) -> Result<Vec<String>, RequestError> {
+    let nothing_granted = Effective::new(manifest.package.capabilities.clone(), Granted::default());
+    let wrong = |error| RequestError::new(ErrorKind::Refused, "install.capabilities", &error);
+    Ok(means::asked(&nothing_granted.map_err(wrong)?).into_iter().map(|asked| asked.what).collect())
 }
 
 fn key_entry(key: &TrustedKey) -> KeyEntry {

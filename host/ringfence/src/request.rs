@@ -175,16 +175,22 @@ impl<'de> Deserialize<'de> for SecretValue {
 pub struct InstallRequest {
     /// The component. Its signature stands beside it.
     pub file: PathBuf,
+    /// Where the file was fetched from, to be remembered.
+    pub location: Option<String>,
     /// The source name; without it, the one that the manifest proposes.
     pub name: Option<String>,
     /// Take a package that nobody signed.
     pub allow_unsigned: bool,
     /// Believe what the tools say of their effects.
     pub accept_effects: bool,
+    /// Believe it where the package that it replaces was believed, and none of its tools says anything else or new.
+    pub keep_effects: bool,
     /// Take an older version than was once installed.
     pub allow_downgrade: bool,
     /// Take a package of this signer, although the one before was another's.
     pub accept_signer: Option<String>,
+    /// Only verify it and say what would change.
+    pub check_only: bool,
 }
 
 /// How many events may wait for whoever asked. Further ones are dropped: a tool cannot fill the host with its progress.
@@ -212,6 +218,8 @@ pub enum Reply {
     Tools(Vec<ToolEntry>),
     /// A package is installed.
     Installed(InstallReport),
+    /// What installing a package would change. Nothing has changed.
+    Planned(Changes),
     /// The installed packages.
     Packages(Vec<PackageEntry>),
     /// The trusted keys.
@@ -278,12 +286,25 @@ pub struct InstallReport {
     pub package: PackageEntry,
     /// The version that it replaces.
     pub replaced: Option<String>,
+    /// How it differs from that.
+    pub changes: Changes,
     /// What it asks for and does not get, in sentences.
     pub narrowed: Vec<String>,
     /// What is worth knowing about its schemas, in sentences.
     pub warnings: Vec<String>,
     /// What it asks for beside limits.
     pub asked: Vec<Asked>,
+}
+
+/// How a package differs from the one that it replaces.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changes {
+    /// Its version.
+    pub version: String,
+    /// What it asks for that the other did not, in words. Nothing of it is granted by itself.
+    pub asks_more: Vec<String>,
+    /// What is different about its tools, in words.
+    pub tools: Vec<String>,
 }
 
 /// An installed package, as listings show it.
@@ -295,6 +316,10 @@ pub struct PackageEntry {
     pub version: String,
     /// Who says that they made it.
     pub publisher: String,
+    /// What it is for, as its manifest says.
+    pub description: String,
+    /// Where it came from, as `ringfence install` takes it; `None` where that is not known.
+    pub location: Option<String>,
     /// The key that signed it; `None` marks an unsigned package.
     pub key_id: Option<String>,
     /// SHA-256 of the component.

@@ -28,6 +28,8 @@ pub struct InstalledRow {
     pub installed_at: u64,
     /// The manifest, as the package holds it.
     pub manifest: String,
+    /// Where it came from, as a text that `ringfence-distribution` reads; `None` where that is not known.
+    pub location: Option<String>,
 }
 
 /// The signature of an installed package.
@@ -39,7 +41,8 @@ pub struct Signed {
     pub signature: String,
 }
 
-const COLUMNS: &str = "source, version, publisher, digest, key_id, signature, effects_accepted, installed_at, manifest";
+const COLUMNS: &str =
+    "source, version, publisher, digest, key_id, signature, effects_accepted, installed_at, manifest, location";
 
 impl Database {
     /// All installed packages, by name.
@@ -95,7 +98,9 @@ impl Database {
 fn put_installed(transaction: &Transaction<'_>, row: &InstalledRow) -> rusqlite::Result<()> {
     let (key_id, signature) = row.signed.as_ref().map(|signed| (&signed.key_id, &signed.signature)).unzip();
     transaction
-        .prepare_cached(&format!("INSERT OR REPLACE INTO installed ({COLUMNS}) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)"))?
+        .prepare_cached(&format!(
+            "INSERT OR REPLACE INTO installed ({COLUMNS}) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10)"
+        ))?
         .execute(params![
             row.source.as_str(),
             row.version.to_string(),
@@ -106,6 +111,7 @@ fn put_installed(transaction: &Transaction<'_>, row: &InstalledRow) -> rusqlite:
             row.effects_accepted,
             row.installed_at.cast_signed(),
             row.manifest,
+            row.location,
         ])
         .map(drop)
 }
@@ -123,6 +129,7 @@ fn from_row(row: &Row<'_>) -> rusqlite::Result<InstalledRow> {
         effects_accepted: row.get(6)?,
         installed_at: row.get::<_, i64>(7)?.cast_unsigned(),
         manifest: row.get(8)?,
+        location: row.get(9)?,
     })
 }
 
@@ -140,6 +147,7 @@ mod tests {
             effects_accepted: signed,
             installed_at: 1_700_000_000_000,
             manifest: "{}".into(),
+            location: signed.then(|| "oci://r.example/a".into()),
         }
     }
 

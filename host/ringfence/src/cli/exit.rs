@@ -33,6 +33,11 @@ Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 refused by a rule, 4 stopped 
 #[error("{0}")]
 pub(super) struct UsageError(pub(super) String);
 
+/// An error that the answer has told already: only the exit code is left to say.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct Reported(pub(super) RequestError);
+
 /// Ends the command: prints the error, where there is one, and says the exit code.
 pub(super) fn end(session: &Session, result: anyhow::Result<()>) -> ExitCode {
     let Err(error) = result else { return ExitCode::SUCCESS };
@@ -41,6 +46,9 @@ pub(super) fn end(session: &Session, result: anyhow::Result<()>) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let (exit, code, text) = describe(&error);
+    if error.is::<Reported>() {
+        return ExitCode::from(exit);
+    }
     if session.json {
         let document = json!({"error": {"code": code, "message": text}});
         anstream::println!("{document:#}");
@@ -54,7 +62,8 @@ fn describe(error: &anyhow::Error) -> (u8, String, String) {
     if let Some(error) = error.downcast_ref::<CallError>() {
         return (of_call(error), error.code().into_owned(), error.for_operator());
     }
-    if let Some(error) = error.downcast_ref::<RequestError>() {
+    let told = error.downcast_ref::<Reported>().map(|Reported(error)| error);
+    if let Some(error) = error.downcast_ref::<RequestError>().or(told) {
         let exit = match error.kind {
             ErrorKind::NotFound => NOT_FOUND,
             ErrorKind::Refused => REFUSED,

@@ -1,22 +1,36 @@
 //! `ringfence install`: installs a signed tool, or updates it.
 
-use std::path::PathBuf;
-
 use clap::Args;
+use ringfence_distribution::{Location, Wanted};
+use ringfence_store::Digest;
 
+use super::exit::UsageError;
+use super::network::Network;
 use super::session::Session;
 use super::show;
 use crate::request::{InstallReport, InstallRequest, Reply, Request};
 
-/// Install a signed tool, or update it. The signature stands beside the file: weather.wasm.minisig.
+/// Install a signed tool, or update it, from a file, a folder of packages, a URL or a registry.
+///
+/// The signature stands beside the component (weather.wasm.minisig), or in the registry.
 #[derive(Args)]
-#[command(after_help = "Next: `ringfence trust add KEY.pub --publisher NAME --sign SOURCE` trusts whoever signed it.")]
+#[command(after_help = "\
+Locations: weather.wasm  FOLDER#weather  https://HOST/weather.wasm  https://HOST/index.json#weather
+           oci://HOST/REPOSITORY (the highest version)  oci://HOST/REPOSITORY:TAG  oci://HOST/REPOSITORY@sha256:DIGEST
+
+Next: `ringfence trust add KEY.pub --publisher NAME --sign SOURCE` trusts whoever signed it.")]
 pub(super) struct Install {
-    /// The component.
-    file: PathBuf,
+    /// Where the package is.
+    location: String,
     /// Call the source this, instead of what its manifest proposes.
     #[arg(long = "as", value_name = "NAME")]
     name: Option<String>,
+    /// Take only the component with this digest.
+    #[arg(long, value_name = "sha256:DIGEST")]
+    digest: Option<String>,
+    /// The signature, where it is not beside the component.
+    #[arg(long, value_name = "FILE|URL")]
+    signature: Option<String>,
     /// Take a package that nobody signed. It stays marked.
     #[arg(long)]
     allow_unsigned: bool,
@@ -29,19 +43,39 @@ pub(super) struct Install {
     /// Take a package of this signer (a key's id, or `unsigned`), although the one before was another's.
     #[arg(long, value_name = "KEY")]
     accept_signer: Option<String>,
+    #[command(flatten)]
+    network: Network,
 }
 
 impl Install {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
-        // The owner of the state may stand in another folder.
-        let file = std::path::absolute(&self.file)?;
+        let usage = |error: &dyn std::error::Error| UsageError(error.to_string());
+        let parsed = |text: &str| text.parse::<Location>().map_err(|error| usage(&error));
+        // Remembered, and the owner of the state may stand in another folder.
+        let mut location = parsed(&self.location)?.absolute()?;
+        let digest = self.digest.as_deref().map(|text| text.strip_prefix("sha256:").unwrap_or(text).parse::<Digest>());
+        let digest = digest.transpose().map_err(|error| usage(&error))?;
+        if let (Location::Url { digest: pinned, .. }, Some(_)) = (&mut location, digest) {
+            *pinned = digest;
+        }
+        let signature = self.signature.as_deref().map(parsed).transpose()?;
+        let trusted = session.trusted_keys(&location).await?;
+        let wanted = Wanted { digest, signature, trusted, ..Wanted::default() };
+        let distribution = self.network.distribution(session)?;
+        let fetched = distribution.fetch(&location, wanted, session.watcher());
+        let staged = session.until_interrupted(fetched).await??;
+        // Nothing was said to be there already.
+        let Some(staged) = staged else { anyhow::bail!("nothing was fetched") };
         let request = InstallRequest {
-            file,
+            file: staged.file.clone(),
+            location: Some(location.to_string()),
             name: self.name,
             allow_unsigned: self.allow_unsigned,
             accept_effects: self.accept_effects,
+            keep_effects: false,
             allow_downgrade: self.allow_downgrade,
             accept_signer: self.accept_signer,
+            check_only: false,
         };
         let Reply::Installed(report) = session.ask(Request::Install(request)).await? else {
             anyhow::bail!("the host misunderstood")

@@ -21,13 +21,15 @@ impl List {
 
 fn text(packages: &[PackageEntry]) -> String {
     if packages.is_empty() {
-        return "Nothing is installed. Next: `ringfence install FILE.wasm`.".into();
+        return "Nothing is installed. Next: `ringfence install LOCATION`.".into();
     }
     let rows = packages.iter().map(|package| {
         let signer = package.key_id.clone().unwrap_or_else(|| "UNSIGNED".into());
         let state = package.stopped.as_ref().map_or_else(|| "ready".into(), |why| format!("stopped: {why}"));
         let tools = package.tools.join(" ");
-        [package.source.clone(), package.version.clone(), signer, show::short(&package.digest), state, tools]
+        let digest = show::short(&package.digest);
+        let location = package.location.clone().unwrap_or_else(|| "not known".into());
+        [package.source.clone(), package.version.clone(), signer, digest, state, tools, location]
     });
-    show::table(["SOURCE", "VERSION", "SIGNED BY", "DIGEST", "STATE", "TOOLS"], rows)
+    show::table(["SOURCE", "VERSION", "SIGNED BY", "DIGEST", "STATE", "TOOLS", "FROM"], rows)
 }

@@ -15,11 +15,14 @@ mod inspect;
 mod install;
 mod key;
 mod list;
+mod network;
 mod new;
 mod pack;
+mod publish;
 mod remove;
 mod revoke;
 mod schema;
+mod search;
 mod secret;
 mod serve;
 mod session;
@@ -29,6 +32,7 @@ mod state;
 mod test;
 mod tools;
 mod trust;
+mod update;
 mod verify;
 
 use std::path::PathBuf;
@@ -67,6 +71,10 @@ enum Command {
 
     /// Install a signed tool, or update it.
     Install(install::Install),
+    /// Install what is newer where the packages came from.
+    Update(update::Update),
+    /// Find packages by words, in the configured indexes.
+    Search(search::Search),
     /// List the installed packages.
     List(list::List),
     /// Remove an installed package.
@@ -108,6 +116,8 @@ enum Command {
     Key(key::Key),
     /// Sign a component.
     Sign(sign::Sign),
+    /// Put a signed component into a folder or a registry.
+    Publish(publish::Publish),
     /// Say who signed a component.
     Verify(verify::Verify),
 
@@ -137,6 +147,8 @@ async fn dispatch(command: Command, session: &Session) -> anyhow::Result<()> {
         Command::Tools(command) => command.run(session).await,
         Command::Serve(command) => command.run(session).await,
         Command::Install(command) => command.run(session).await,
+        Command::Update(command) => command.run(session).await,
+        Command::Search(command) => command.run(session).await,
         Command::List(command) => command.run(session).await,
         Command::Remove(command) => command.run(session).await,
         Command::Trust(command) => command.run(session).await,
@@ -157,6 +169,7 @@ async fn dispatch(command: Command, session: &Session) -> anyhow::Result<()> {
         Command::Inspect(command) => command.run(session).await,
         Command::Key(command) => command.run(session),
         Command::Sign(command) => command.run(session),
+        Command::Publish(command) => command.run(session).await,
         Command::Verify(command) => command.run(session).await,
         Command::Completions(command) => command.run(),
     }

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
+use ringfence_distribution::{Location, Watcher};
 use serde::Serialize;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -16,6 +17,9 @@ use super::exit::UsageError;
 use crate::config::Home;
 use crate::door::Door;
 use crate::request::{EVENT_QUEUE, Event, Reply, Request};
+
+/// How long a download may take before a bar shows how far it is.
+const BAR_AFTER: Duration = Duration::from_secs(1);
 
 /// One run of the command line.
 pub(super) struct Session {
@@ -83,6 +87,40 @@ impl Session {
         let spinner = ProgressBar::new_spinner().with_style(style);
         spinner.enable_steady_tick(Duration::from_millis(120));
         spinner
+    }
+
+    /// A bar for a download that takes longer than a second; invisible where standard error is no terminal.
+    pub(super) fn watcher(&self) -> Watcher {
+        let bar = ProgressBar::hidden().with_finish(ProgressFinish::AndClear);
+        let (started, shown) = (Instant::now(), std::io::stderr().is_terminal());
+        Box::new(move |what, done, total| {
+            if !shown || started.elapsed() < BAR_AFTER {
+                return;
+            }
+            if bar.is_hidden() {
+                bar.set_draw_target(ProgressDrawTarget::stderr());
+                let style = ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {msg}");
+                bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+                bar.set_message(printable(what).into_owned());
+            }
+            bar.set_length(total.unwrap_or(done));
+            bar.set_position(done);
+        })
+    }
+
+    /// What `work` results in, unless Ctrl-C ends it first. Whatever it holds is dropped then.
+    pub(super) async fn until_interrupted<T>(&self, work: impl Future<Output = T>) -> anyhow::Result<T> {
+        tokio::select! {
+            done = work => Ok(done),
+            _ = tokio::signal::ctrl_c() => anyhow::bail!("interrupted; nothing was changed"),
+        }
+    }
+
+    /// The ids of the keys that count, where `location` may have several signatures to choose from.
+    pub(super) async fn trusted_keys(&self, location: &Location) -> anyhow::Result<Vec<String>> {
+        let Location::Oci(_) = location else { return Ok(Vec::new()) };
+        let Reply::Keys(keys) = self.ask(Request::TrustList).await? else { anyhow::bail!("the host misunderstood") };
+        Ok(keys.into_iter().filter(|key| key.revoked.is_none()).map(|key| key.key_id).collect())
     }
 
     /// A colour, where standard error shows colours.

@@ -19,6 +19,8 @@ const CREDENTIALS_VARIABLE: &str = "CREDENTIALS_DIRECTORY";
 
 /// The name of ours among them.
 const CREDENTIAL: &str = "ringfence";
+/// Docker's own variable for the folder of its configuration.
+const DOCKER_VARIABLE: &str = "DOCKER_CONFIG";
 
 /// The two places.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,6 +62,13 @@ impl Home {
     pub fn at(folder: &Path) -> Self {
         Self { config: folder.join("config.toml"), state: folder.join("state") }
     }
+}
+
+/// The file in which docker keeps its logins to registries; `None` where nothing says where.
+pub(crate) fn docker_config() -> Option<PathBuf> {
+    let folder = variable(DOCKER_VARIABLE).map(PathBuf::from);
+    let folder = folder.or_else(|| directories::BaseDirs::new().map(|dirs| dirs.home_dir().join(".docker")));
+    folder.map(|folder| folder.join("config.json"))
 }
 
 /// The log filter that the operator set; `None` means the default.

@@ -12,6 +12,7 @@ use ringfence_core::gates::policy::{OperatorLimits, PolicyRules};
 use ringfence_core::gates::rate::{RateRule, RateRules};
 use ringfence_core::limit::{LimitKind, LimitSet};
 use ringfence_core::tool::RateLimit;
+use ringfence_distribution::{IndexPlace, Reach};
 use ringfence_package::grant::NamePattern;
 use ringfence_package::reading::{self, ReadError};
 use ringfence_source_wasm::concurrency::ConcurrencySettings;
@@ -21,6 +22,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use thiserror::Error;
 
+pub(crate) use home::docker_config;
 pub use home::{Home, HomeError, PASSPHRASE_VARIABLE, credential_file, log_filter, passphrase_file};
 
 /// Every key with its default, commented.
@@ -48,6 +50,10 @@ pub struct Config {
     pub workspace: WorkspaceConfig,
     /// The secrets, for the built-in tools that speak of them.
     pub secrets: SecretsConfig,
+    /// Where packages may be fetched from.
+    pub distribution: DistributionConfig,
+    /// Where `ringfence search` looks, by a name for people: folders, or the addresses of index files.
+    pub indexes: BTreeMap<String, String>,
     /// The audit log.
     pub audit: AuditConfig,
 }
@@ -67,6 +73,16 @@ impl Default for NetworkConfig {
     fn default() -> Self {
         Self { authorities: None, connect_ms: 10_000 }
     }
+}
+
+/// `[distribution]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DistributionConfig {
+    /// Ranges of private addresses that packages may be fetched from.
+    pub addresses: Vec<String>,
+    /// Hosts of registries and indexes, with their ports, that are asked over plain HTTP.
+    pub plain_http: Vec<String>,
 }
 
 /// `[workspace]`.
@@ -190,6 +206,12 @@ impl Config {
     /// What keys say about each other.
     fn check(&self) -> Result<(), ConfigError> {
         self.rate.rule("rate")?;
+        let wrong = |section: &str, problem: String| ConfigError::Value { section: section.into(), problem };
+        Reach::new(&self.distribution.addresses, []).map_err(|error| wrong("distribution", error.to_string()))?;
+        for (name, place) in &self.indexes {
+            let parsed = place.parse::<IndexPlace>();
+            drop(parsed.map_err(|error| wrong("indexes", format!("`{name}`: {error}")))?);
+        }
         for (name, tool) in &self.tools {
             tool.rate.rule(&format!("tools.\"{name}\".rate"))?;
         }
@@ -278,6 +300,7 @@ mod tests {
         assert_eq!(rest.workspace, default.workspace);
         assert_eq!(rest.secrets, default.secrets);
         assert_eq!(rest.policy, default.policy);
+        assert_eq!((rest.distribution, rest.indexes), (default.distribution, default.indexes));
         assert_eq!(EngineSettings { instances: None, ..rest.engine }, default.engine);
         assert!(rest.tools.is_empty());
     }
@@ -297,6 +320,12 @@ mod tests {
             let error = parse(text).unwrap_err();
             assert_eq!(error.lines().next(), Some(expected));
         }
+    }
+
+    #[test]
+    fn places_of_packages_are_checked_at_once() {
+        assert!(parse("[distribution]\naddresses = [\"localhost\"]\n").unwrap_err().contains("no range"));
+        assert!(parse("[indexes]\nacme = \"ftp://x.example\"\n").unwrap_err().contains("`acme`"));
     }
 
     #[test]

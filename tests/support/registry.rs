@@ -1,0 +1,112 @@
+//! Debian's `docker-registry` on the loopback interface, with a folder of its own.
+
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The name and the password that a private registry wants, as docker's configuration holds them, and as the registry
+/// does (bcrypt).
+pub const LOGIN: (&str, &str) = ("ada", "correct horse");
+const HTPASSWD: &str = "ada:$2b$04$VkQkjBXc578z4046ZuKhce5LdMg2x8TVX5Qfc1.uYYq3bm/ttb4US\n";
+
+/// How long it may take to start.
+const START: Duration = Duration::from_secs(30);
+
+/// A registry, ended with this.
+pub struct Registry {
+    process: Child,
+    folder: tempfile::TempDir,
+    /// Host and port.
+    pub address: String,
+}
+
+impl Registry {
+    /// One that anybody may read and write.
+    pub fn public() -> Self {
+        Self::start(|_| String::new())
+    }
+
+    /// One that wants [`LOGIN`].
+    pub fn private() -> Self {
+        Self::start(|folder| {
+            let file = folder.join("htpasswd");
+            std::fs::write(&file, HTPASSWD).unwrap();
+            format!("auth: {{htpasswd: {{realm: test, path: {}}}}}\n", file.display())
+        })
+    }
+
+    /// One that speaks TLS, with the certificate [`Registry::certificate`], which only who is told to trusts.
+    pub fn over_tls() -> Self {
+        Self::start(|folder| {
+            let words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=test \
+                         -addext subjectAltName=IP:127.0.0.1 -addext basicConstraints=critical,CA:FALSE \
+                         -keyout tls.key -out tls.pem";
+            let made = Command::new("openssl").args(words.split_whitespace()).current_dir(folder).output();
+            assert!(made.expect("openssl is installed (apt-get install openssl)").status.success());
+            let at = |name: &str| folder.join(name).display().to_string();
+            format!("  tls: {{certificate: {}, key: {}}}\n", at("tls.pem"), at("tls.key"))
+        })
+    }
+
+    /// Its certificate, as a file.
+    pub fn certificate(&self) -> PathBuf {
+        self.folder.path().join("tls.pem")
+    }
+
+    /// The file in which it keeps the blob with this digest.
+    pub fn blob(&self, hex: &str) -> PathBuf {
+        self.folder.path().join(format!("data/docker/registry/v2/blobs/sha256/{}/{hex}/data", &hex[..2]))
+    }
+
+    /// Makes it hold `bytes` as a blob of `repository`.
+    pub fn hold(&self, repository: &str, bytes: &[u8]) {
+        let hex = ringfence_store::Digest::of(bytes).to_string();
+        let of_repository = format!("data/docker/registry/v2/repositories/{repository}/_layers/sha256/{hex}/link");
+        let (blob, link) = (self.blob(&hex), self.folder.path().join(of_repository));
+        for path in [&blob, &link] {
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        }
+        std::fs::write(blob, bytes).unwrap();
+        std::fs::write(link, format!("sha256:{hex}")).unwrap();
+    }
+
+    /// The digests of all blobs that it keeps.
+    pub fn blobs(&self) -> Vec<String> {
+        let all = self.folder.path().join("data/docker/registry/v2/blobs/sha256");
+        let entries =
+            |path: &Path| std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
+        let digests = entries(&all).into_iter().flat_map(|path| entries(&path));
+        digests.map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect()
+    }
+
+    fn start(more: impl Fn(&Path) -> String) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+        let data = folder.path().join("data");
+        let config = format!(
+            "version: 0.1\nlog: {{level: error}}\nstorage: {{filesystem: {{rootdirectory: {}}}}}\nhttp:\n  addr: {address}\n{}",
+            data.display(),
+            more(folder.path())
+        );
+        let file = folder.path().join("config.yml");
+        std::fs::write(&file, config).unwrap();
+        let mut command = Command::new("docker-registry");
+        command.arg("serve").arg(file).stdout(Stdio::null()).stderr(Stdio::null());
+        let process = command.spawn().expect("docker-registry is installed (apt-get install docker-registry)");
+        let registry = Self { process, folder, address };
+        let end = Instant::now() + START;
+        while TcpStream::connect(&registry.address).is_err() {
+            assert!(Instant::now() < end, "the registry does not start");
+            std::thread::yield_now();
+        }
+        registry
+    }
+}
+
+impl Drop for Registry {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
