@@ -18,6 +18,7 @@ mod response;
 mod scan;
 mod send;
 mod target;
+mod upload;
 
 pub use access::{Access, BoundCredential, Decision, LackingCredential};
 pub use address::{AddressGrants, AddressRefused, RefusedRange};
@@ -34,3 +35,4 @@ pub use response::{Body, Response};
 pub use scan::{Leak, Scanner, ScannerError};
 pub use send::Egress;
 pub use target::{MAX_URL, Target, TargetError};
+pub use upload::{Upload, UploadError};

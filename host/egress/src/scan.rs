@@ -5,6 +5,7 @@
 //! server reverses, encrypts, splits over several headers or encodes twice is not found.
 
 mod forms;
+mod lookout;
 mod redaction;
 #[cfg(test)]
 mod tests;
@@ -22,6 +23,7 @@ use ringfence_core::finish::scrub::spellings;
 use thiserror::Error;
 
 use self::forms::Forms;
+pub(crate) use self::lookout::Lookout;
 use self::redaction::Redaction;
 use crate::{MIN_CREDENTIAL, Outgoing};
 
@@ -134,9 +136,14 @@ impl Scanner {
         self.holds(&request.body).map_or(Ok(()), leak("body"))
     }
 
+    /// What looks through a body on its way out, piece by piece.
+    pub(crate) fn lookout(&self) -> Lookout {
+        Lookout::new(self.forms.clone())
+    }
+
     /// The name of the first known value in `bytes`.
     fn holds(&self, bytes: impl AsRef<[u8]>) -> Option<&str> {
-        self.forms.first_in(bytes.as_ref())
+        self.forms.first_after(self.forms.start(), bytes.as_ref()).1
     }
 
     /// `bytes` with marks; `None` where there is nothing to mark.

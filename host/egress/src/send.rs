@@ -1,7 +1,10 @@
 //! The way of a request: decide, count, place credentials, send; again for each redirect.
 
+use std::pin::Pin;
+use std::time::Duration;
+
 use futures::{StreamExt as _, TryStreamExt as _};
-use http::header::{ACCEPT_ENCODING, RANGE};
+use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, RANGE};
 use http::{HeaderValue, Method};
 use ringfence_core::Limits;
 
@@ -14,7 +17,8 @@ use crate::error::EgressError;
 use crate::outgoing::Outgoing;
 use crate::redirect::{MAX_REDIRECTS, RedirectError, follow};
 use crate::request::{Request, size_of_headers};
-use crate::response::{Body, Response, clean, counted};
+use crate::response::{Body, Response, arriving, clean, counted};
+use crate::upload::{Fate, Upload, collect};
 
 /// The door to the network. One for the whole host: it keeps connections.
 pub struct Egress {
@@ -44,29 +48,78 @@ impl Egress {
             let decision = if hop == 0 { decision? } else { decision.map_err(EgressError::of_redirect)? };
             let limits = budget.take(&decision.rules, request.size())?;
             clock.tighten(&limits);
-            let answer = clock.within(self.exchange(&request, &decision, access)).await??;
+            let made = make(&request, &decision, access)?;
+            let answer = clock.within(self.exchange(&request, made, access, None)).await??;
             match follow(&request, answer.status(), answer.headers())? {
                 Some(next) => request = next,
-                None => return receive(request, answer, access, clock, limits),
+                None => return receive(request, answer, access, clock, limits, Fate::default()),
             }
         }
         Err(RedirectError::TooMany.into())
     }
 
+    /// Sends `request`, whose body `upload` is still being made, as far as `access` lets it. It is sent once: a redirect is
+    /// an answer like any other, since nobody has kept the body. `connect_timeout` is that of whoever asks, where it has
+    /// one; the shorter of it and the door's holds.
+    ///
+    /// # Errors
+    /// As [`Egress::send`], and [`EgressError::Upload`].
+    pub async fn send_once(
+        &self,
+        mut request: Request,
+        upload: Upload,
+        connect_timeout: Option<Duration>,
+        access: &Access,
+        budget: &Budget,
+    ) -> Result<Response, EgressError> {
+        let mut clock = Clock::start();
+        let decision = access.decide(&request.target, &request.method)?;
+        let limits = budget.take(&decision.rules, request.size())?;
+        clock.tighten(&limits);
+        let (length, fate) = (upload.length(), Fate::default());
+        let body = upload.checked(request.size(), limits.clone(), access.scanner(), clock.clone(), fate.clone());
+        let mut body = body.peekable();
+        let made = if decision.credentials.iter().any(|credential| credential.placement.is_in_body()) {
+            request.body = collect(body).await?;
+            make(&request, &decision, access)?
+        } else if is_mostly_bare(&request.method) && Pin::new(&mut body).peek().await.is_none() {
+            make(&request, &decision, access)?
+        } else {
+            let mut made = make(&request, &decision, access)?;
+            *made.body_mut() = Some(reqwest::Body::wrap_stream(body));
+            length.map(|length| made.headers_mut().insert(CONTENT_LENGTH, length.into()));
+            made
+        };
+        let answer = clock.within(self.exchange(&request, made, access, connect_timeout)).await?;
+        let answer = answer.map_err(|error| fate.or(error))?;
+        receive(request, answer, access, clock, limits, fate)
+    }
+
     async fn exchange(
         &self,
         request: &Request,
-        decision: &Decision<'_>,
+        made: reqwest::Request,
         access: &Access,
+        connect_timeout: Option<Duration>,
     ) -> Result<reqwest::Response, EgressError> {
-        let mut outgoing = request.to_outgoing();
-        // Before a credential is in it: what is found now, a guest or a redirect has put there.
-        access.scanner().outgoing(&outgoing)?;
-        prepare(&mut outgoing, decision)?;
-        let client = self.clients.get(access.addresses()).map_err(EgressError::Client)?;
-        let answer = client.execute(to_client(outgoing)).await;
+        let client = self.clients.get(access.addresses(), connect_timeout).map_err(EgressError::Client)?;
+        let answer = client.execute(made).await;
         answer.map_err(|error| EgressError::of_client(request.target.seen().origin(), error))
     }
+}
+
+/// Whether servers expect no body with it, so that an empty one is better none.
+fn is_mostly_bare(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
+}
+
+/// The request with its credentials, as the client takes it.
+fn make(request: &Request, decision: &Decision<'_>, access: &Access) -> Result<reqwest::Request, EgressError> {
+    let mut outgoing = request.to_outgoing();
+    // Before a credential is in it: what is found now, a guest or a redirect has put there.
+    access.scanner().outgoing(&outgoing)?;
+    prepare(&mut outgoing, decision)?;
+    Ok(to_client(outgoing))
 }
 
 /// Places the credentials, and asks only for what can be decoded and so looked through.
@@ -98,12 +151,14 @@ fn receive(
     access: &Access,
     clock: Clock,
     limits: Limits,
+    fate: Fate,
 ) -> Result<Response, EgressError> {
     let (status, mut headers) = (answer.status(), answer.headers().clone());
     let mut counter = Counter::new(limits);
     counter.add(size_of_headers(&headers))?;
     let origin = request.target.seen().origin();
-    let arriving = answer.bytes_stream().map_err(move |error| EgressError::of_client(origin.clone(), error));
+    let (arriving, trailers) = arriving(answer, access.scanner());
+    let arriving = arriving.map_err(move |error| fate.or(EgressError::of_client(origin.clone(), error)));
     let mut body = counted(arriving, counter.clone());
     // The headers of a response to HEAD are about a body that is not there.
     if request.method != Method::HEAD {
@@ -112,6 +167,6 @@ fn receive(
     }
     clean(&mut headers);
     access.scanner().headers(&mut headers);
-    let body = Body::timed(access.scanner().stream(body).boxed(), clock);
+    let body = Body::timed(access.scanner().stream(body).boxed(), clock, trailers);
     Ok(Response { status, headers, target: request.target, body })
 }

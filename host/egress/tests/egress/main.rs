@@ -14,3 +14,4 @@ mod proxies;
 mod redirects;
 mod support;
 mod tls;
+mod uploads;
