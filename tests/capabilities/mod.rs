@@ -4,6 +4,7 @@ mod files;
 mod grants;
 mod network;
 mod secrets;
+mod wasi_http;
 
 pub use network::EXCEEDED;
 

@@ -13,7 +13,7 @@ use crate::kind::Kind;
 use crate::plain::FunctionError;
 use crate::reach::Reach;
 use crate::state::GuestState;
-use crate::wasi;
+use crate::{wasi, wasi_http};
 
 /// Where compiled code comes from. Loading compiled code is trusting it, so whoever implements this vouches that the
 /// bytes are what [`Engine::compile`] once returned, for a component that may run.
@@ -109,6 +109,7 @@ fn linker(engine: &Engine) -> wasmtime::Result<Linker<GuestState>> {
     let mut linker = Linker::new(&engine.inner);
     Tool::add_to_linker::<_, wasmtime::component::HasSelf<GuestState>>(&mut linker, |state| state)?;
     wasi::link(&mut linker)?;
+    wasi_http::link(&mut linker)?;
     Ok(linker)
 }
 

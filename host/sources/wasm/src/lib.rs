@@ -15,6 +15,7 @@ mod guest_log;
 mod http;
 mod instance;
 mod kind;
+mod outlet;
 mod plain;
 pub mod probe;
 mod reach;
@@ -24,6 +25,7 @@ mod spare;
 mod state;
 mod tool;
 mod wasi;
+mod wasi_http;
 mod workspace;
 
 pub use component::{Code, CodeError, GuestComponent};

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use ringfence_core::call::{CheckedCall, Progress, ProgressSink};
 use ringfence_core::limit::{LimitExceeded, LimitKind, Limits};
-use ringfence_egress::Budget;
 use ringfence_package::Effective;
 use ringfence_vault::{SecretName, Vault};
 use wasmtime::component::ResourceTable;
@@ -13,22 +12,24 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::bindings::ringfence::tool::{log, progress};
 use crate::guest_log::GuestLog;
-use crate::reach::{Network, Reach};
+use crate::outlet::Outlet;
+use crate::reach::Reach;
 use crate::wasi::{self, World};
+use crate::wasi_http::WasiHttp;
 
 pub(crate) struct GuestState {
     pub(crate) limits: Limits,
     pub(crate) growth: Growth,
     pub(crate) log: GuestLog,
     progress: Option<Arc<dyn ProgressSink>>,
-    /// The tool's name, for the operator's log.
-    tool: String,
     /// What the call may reach beyond the instance.
     reach: Option<Arc<Reach>>,
-    /// How much of the network it may use and has used.
-    budget: Option<Budget>,
+    /// The network, where the call may use it.
+    outlet: Option<Outlet>,
     /// Whether the guest has called the host.
     reached_out: bool,
+    /// Before the table, so that it goes first: a body whose stream ends with the instance is no whole one.
+    wasi_http: WasiHttp,
     table: ResourceTable,
     world: World,
     /// Bytes of randomness that the call has had.
@@ -47,10 +48,10 @@ impl GuestState {
             growth: Growth::new(limits),
             log: GuestLog::new("none", "none", limits, None),
             progress: None,
-            tool: String::new(),
             reach: None,
-            budget: None,
+            outlet: None,
             reached_out: false,
+            wasi_http: WasiHttp::new(),
             table,
             world: World::Frozen,
             random: 0,
@@ -62,8 +63,9 @@ impl GuestState {
     pub(crate) fn begin(&mut self, call: &CheckedCall, reach: &Arc<Reach>) {
         let (tool, id) = (call.tool().wire_name(), call.id().as_str());
         self.log = GuestLog::new(tool, id, &self.limits, call.context().scrubber());
-        self.tool = tool.to_owned();
         self.reach = Some(reach.clone());
+        self.outlet = reach.network.is_some().then(|| Outlet::new(tool, reach, &self.limits));
+        self.wasi_http.begin(self.outlet.clone());
         self.progress = call.context().progress.clone();
         self.world = World::Live;
     }
@@ -73,22 +75,33 @@ impl GuestState {
         self.reached_out
     }
 
-    /// The tool's name.
-    pub(crate) fn tool(&self) -> &str {
-        &self.tool
-    }
-
     /// What the host call that the guest has just made may reach; `None` where there is no call, or its grant has ended.
     pub(crate) fn reach(&mut self) -> Option<&Reach> {
         self.reached_out = true;
         self.reach.as_deref().filter(|reach| !reach.grant.has_ended())
     }
 
-    /// The network, as far as the call may use it.
-    pub(crate) fn network(&mut self) -> Option<(Network, &Budget)> {
-        let network = self.reach()?.network.clone()?;
-        let limits = &self.limits;
-        Some((network, self.budget.get_or_insert_with(|| Budget::new(limits.clone()))))
+    /// The network, for the host call that the guest has just made; `None` where there is no call, or none granted.
+    pub(crate) fn outlet(&mut self) -> Option<Outlet> {
+        self.reached_out = true;
+        self.outlet.clone()
+    }
+
+    /// What a host call of `wasi:http` that the guest has just made works on.
+    pub(crate) fn wasi_http(&mut self) -> (&mut WasiHttp, &mut ResourceTable) {
+        self.reached_out = true;
+        (&mut self.wasi_http, &mut self.table)
+    }
+
+    /// Waits until something beside the guest ends the call.
+    pub(crate) fn ended(&self) -> impl Future<Output = LimitExceeded> + use<> {
+        let outlet = self.outlet.clone();
+        async move {
+            match outlet {
+                Some(outlet) => outlet.ended().await,
+                None => std::future::pending().await,
+            }
+        }
     }
 
     /// The vault, and `name` as it knows it, where `granted` says that the guest may use that secret.
