@@ -12,6 +12,7 @@ mod author;
 mod capabilities;
 mod cli;
 mod embed;
+mod fuzzing;
 mod limits;
 mod long;
 mod mcp;
