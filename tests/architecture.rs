@@ -44,6 +44,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
 const ONLY_IN: &[(&str, &[&str])] = &[
     ("wasmtime", &["ringfence-source-wasm"]),
     ("wasmtime-wasi", &["ringfence-source-wasm"]),
+    ("wasmtime-wasi-http", &["ringfence-source-wasm"]),
     ("rusqlite", &["ringfence-store"]),
     ("rmcp", &["ringfence"]),
     ("clap", &["ringfence"]),

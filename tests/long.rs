@@ -4,6 +4,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
+use crate::attacks::stopped_guests;
+use crate::support::figures::{Random, resident_bytes};
 use crate::support::guests;
 use crate::support::host::{TestHost, caller, with_guests};
 
@@ -11,24 +13,6 @@ use crate::support::host::{TestHost, caller, with_guests};
 fn duration() -> Duration {
     let seconds = std::env::var("RINGFENCE_LONG_SECONDS").ok().map_or(1200, |text| text.parse().unwrap());
     Duration::from_secs(seconds)
-}
-
-/// A small generator (xorshift64), seeded with the time so that every run tries something else; the seed is printed.
-struct Random(u64);
-
-impl Random {
-    fn new() -> Self {
-        let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos() as u64 | 1;
-        println!("seed {seed}");
-        Self(seed)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % bound as u64) as usize
-    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -85,8 +69,8 @@ fn fuzz_of_packages_is_refused_or_taken_but_never_crashes() {
     }
 }
 
-/// Bytes of this process that are in memory now.
-fn resident_bytes() -> u64 {
-    let pages: u64 = std::fs::read_to_string("/proc/self/statm").unwrap().split(' ').nth(1).unwrap().parse().unwrap();
-    pages * 4096
+#[test]
+#[ignore = "takes minutes"]
+fn ten_thousand_stopped_guests_leave_nothing_behind() {
+    stopped_guests::stop(10_000);
 }

@@ -14,6 +14,7 @@ mod cli;
 mod distribution;
 mod embed;
 mod fields;
+mod fuzzing;
 mod limits;
 mod long;
 mod mcp;

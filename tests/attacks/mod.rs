@@ -8,6 +8,7 @@ mod interrupted_install;
 mod leftovers;
 mod noisy_guests;
 mod oversized_results;
+pub(crate) mod stopped_guests;
 mod tampering;
 mod waiting_guests;
 mod wrong_files;

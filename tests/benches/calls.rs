@@ -13,7 +13,11 @@ mod hosts;
 mod mcp;
 mod memory;
 mod neighbours;
+mod network;
 mod raw;
+#[path = "../support/server.rs"]
+#[allow(dead_code, reason = "the tests use more of it")]
+mod server;
 mod startup;
 
 use std::path::{Path, PathBuf};
@@ -32,6 +36,7 @@ fn main() {
         "bare-rmcp" => runtime.block_on(mcp::bare_server()),
         // For a profiler: calls of one guest, for ever.
         "profile" => runtime.block_on(hosts::profile(&std::env::args().nth(2).unwrap())),
+        "network" => runtime.block_on(network::run()),
         "waiting" => runtime.block_on(memory::report_waiting(std::env::args().nth(2).unwrap().parse().unwrap())),
         _ => runtime.block_on(all()),
     }
@@ -45,6 +50,8 @@ async fn all() {
     println!("\nStart-up and memory:");
     startup::run();
     memory::run();
+    println!("\nThe network:");
+    network::run().await;
     println!("\n64 callers at once:");
     neighbours::run().await;
 }

@@ -79,11 +79,16 @@ pub struct Bare(Arc<ToolHost>);
 
 impl Bare {
     pub async fn new(component: &[u8], settings: EngineSettings) -> Self {
+        Self::reaching(component, settings, Reach::default()).await
+    }
+
+    /// A guest that reaches something.
+    pub async fn reaching(component: &[u8], settings: EngineSettings, reach: Reach) -> Self {
         let engine = Engine::new(settings).unwrap();
         let code = engine.compile(component).unwrap();
         let specs = ringfence_source_wasm::definitions(&engine, &code, &Limits::default()).await.unwrap();
         let concurrency = Arc::new(Concurrency::new(Default::default(), engine.instances()));
-        let component = Arc::new(GuestComponent::new(engine, Box::new(Compiled(code)), Reach::default()));
+        let component = Arc::new(GuestComponent::new(engine, Box::new(Compiled(code)), reach));
         let source = SourceName::try_from("guest".to_owned()).unwrap();
         let origin = Origin::Embedded { digest: String::new() };
         let source = WasmSource::new(source, &origin, specs, &LimitSet::default(), false, &component, &concurrency);
@@ -101,7 +106,11 @@ impl Bare {
     }
 
     pub async fn call(&self) -> ToolOutput {
-        self.0.call(ToolCall::new("guest__run", payload(), CallContext::default())).await.unwrap()
+        self.call_with("guest__run", payload()).await
+    }
+
+    pub async fn call_with(&self, tool: &str, params: serde_json::Value) -> ToolOutput {
+        self.0.call(ToolCall::new(tool, params, CallContext::default())).await.unwrap()
     }
 
     /// Mean time that the tool takes in one of `count` calls, as the host reports it: from the permit until the instance

@@ -9,6 +9,7 @@ mod oauth;
 mod secrets;
 mod state;
 mod tools;
+mod wasi_http;
 
 use std::sync::Arc;
 

@@ -15,10 +15,10 @@ pub const EXCEEDED: &[(&str, u64, &str)] = &[
     ("http_time_ms", 100, "limit.http_time"),
 ];
 
-const SECRET: &str = "s3cret+value/of=38~chars";
+pub const SECRET: &str = "s3cret+value/of=38~chars";
 
 /// The manifest of a tool that asks for `rules` at `server`.
-fn asks(server: &Server, more: &str) -> String {
+pub fn asks(server: &Server, more: &str) -> String {
     format!("[[capabilities.http]]\nurl = \"{}\"\nmethods = [\"GET\", \"POST\"]\n{more}", server.url("/api/**"))
 }
 

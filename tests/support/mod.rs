@@ -1,6 +1,7 @@
 //! What the tests share: guests built once, hosts in throw-away folders, the real binary.
 
 pub mod binary;
+pub mod figures;
 pub mod guests;
 pub mod host;
 pub mod packages;

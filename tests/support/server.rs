@@ -1,32 +1,77 @@
-//! A small HTTP server in a thread, that says back what it got.
+//! A small HTTP server in threads, that says back what it got.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-
-/// What the server got: first line, headers and body.
-pub type Seen = Arc<Mutex<Vec<String>>>;
 
 /// A server on the loopback interface.
 pub struct Server {
     pub address: SocketAddr,
-    seen: Seen,
+    noted: Arc<Noted>,
+}
+
+/// What the server noted.
+#[derive(Default)]
+struct Noted {
+    /// The requests that arrived whole: first line, headers and body.
+    seen: Mutex<Vec<String>>,
+    /// How many began.
+    begun: AtomicUsize,
+    /// Connections that are open.
+    open: AtomicUsize,
+}
+
+/// One request and the connection that it came over.
+pub struct Exchange<'a> {
+    /// First line and headers.
+    pub head: String,
+    reader: &'a mut BufReader<TcpStream>,
+    writer: &'a mut TcpStream,
 }
 
 impl Server {
     /// Starts one that answers each request with what `answer` makes of it: status line, headers, body.
     pub fn new(answer: impl Fn(&str) -> (String, Vec<u8>) + Send + Sync + 'static) -> Self {
+        Self::start(move |exchange, noted| {
+            let request = exchange.whole()?;
+            // Before the answer, so that whoever has it finds the request here.
+            noted.seen.lock().unwrap().push(request.clone());
+            let (head, body) = answer(&request);
+            // One that says a length itself may be lying.
+            let says = head.contains("content-length");
+            let length = if says { String::new() } else { format!("\r\ncontent-length: {}", body.len()) };
+            exchange.send(format!("HTTP/1.1 {head}{length}\r\n\r\n").as_bytes())?;
+            exchange.send(&body)?;
+            if head.contains("connection: close") { Err(std::io::ErrorKind::ConnectionAborted.into()) } else { Ok(()) }
+        })
+    }
+
+    /// Starts one that reads and writes by itself, and gives the request as it is to be noted.
+    pub fn by_hand(converse: impl Fn(&mut Exchange<'_>) -> std::io::Result<String> + Send + Sync + 'static) -> Self {
+        Self::start(move |exchange, noted| {
+            let request = converse(exchange)?;
+            noted.seen.lock().unwrap().push(request);
+            Ok(())
+        })
+    }
+
+    fn start(converse: impl Fn(&mut Exchange<'_>, &Noted) -> std::io::Result<()> + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
-        let seen = Seen::default();
-        let (answer, log) = (Arc::new(answer), seen.clone());
+        let noted = Arc::<Noted>::default();
+        let (converse, notes) = (Arc::new(converse), noted.clone());
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let (answer, log) = (answer.clone(), log.clone());
-                std::thread::spawn(move || drop(serve(stream, &*answer, &log)));
+                let (converse, notes) = (converse.clone(), notes.clone());
+                notes.open.fetch_add(1, Ordering::SeqCst);
+                std::thread::spawn(move || {
+                    let _ = serve(stream, &*converse, &notes);
+                    notes.open.fetch_sub(1, Ordering::SeqCst);
+                });
             }
         });
-        Self { address, seen }
+        Self { address, noted }
     }
 
     /// One that says back what it got, as text.
@@ -39,43 +84,77 @@ impl Server {
         format!("http://{}{path}", self.address)
     }
 
-    /// Everything that it got so far.
+    /// Everything that arrived whole so far.
     pub fn seen(&self) -> Vec<String> {
-        self.seen.lock().unwrap().clone()
+        self.noted.seen.lock().unwrap().clone()
+    }
+
+    /// How many requests began so far, whether or not they arrived whole.
+    pub fn begun(&self) -> usize {
+        self.noted.begun.load(Ordering::SeqCst)
+    }
+
+    /// How many connections are open now.
+    pub fn open(&self) -> usize {
+        self.noted.open.load(Ordering::SeqCst)
     }
 }
 
-fn serve(stream: TcpStream, answer: &dyn Fn(&str) -> (String, Vec<u8>), log: &Seen) -> std::io::Result<()> {
+impl Exchange<'_> {
+    /// The request with all of its body.
+    pub fn whole(&mut self) -> std::io::Result<String> {
+        let head = self.head.to_ascii_lowercase();
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
+        let mut body = vec![0; length.map_or(0, |value| value.trim().parse().unwrap())];
+        self.reader.read_exact(&mut body)?;
+        if head.contains("transfer-encoding: chunked") {
+            while let Some(chunk) = self.chunk()? {
+                body.extend(chunk);
+            }
+        }
+        Ok(format!("{}{}", self.head, String::from_utf8_lossy(&body)))
+    }
+
+    /// The next chunk of a chunked body; `None` at its end.
+    pub fn chunk(&mut self) -> std::io::Result<Option<Vec<u8>>> {
+        let size = self.line()?;
+        let size = usize::from_str_radix(size.trim(), 16).map_err(std::io::Error::other)?;
+        let mut chunk = vec![0; size];
+        self.reader.read_exact(&mut chunk)?;
+        self.line()?;
+        Ok((size > 0).then_some(chunk))
+    }
+
+    /// Sends `bytes` as they stand.
+    pub fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.writer.write_all(bytes)
+    }
+
+    fn line(&mut self) -> std::io::Result<String> {
+        let mut line = String::new();
+        match self.reader.read_line(&mut line)? {
+            0 => Err(std::io::ErrorKind::UnexpectedEof.into()),
+            _ => Ok(line),
+        }
+    }
+}
+
+fn serve(
+    stream: TcpStream,
+    converse: &dyn Fn(&mut Exchange<'_>, &Noted) -> std::io::Result<()>,
+    notes: &Noted,
+) -> std::io::Result<()> {
+    // A response in two pieces does not wait for an acknowledgement.
+    stream.set_nodelay(true)?;
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut writer = stream;
     loop {
-        let mut request = String::new();
-        let mut length = 0;
-        loop {
-            let mut line = String::new();
-            if reader.read_line(&mut line)? == 0 {
-                return Ok(());
-            }
-            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
-                length = value.trim().parse().unwrap();
-            }
-            request.push_str(&line);
-            if line == "\r\n" {
-                break;
-            }
+        let mut exchange = Exchange { head: String::new(), reader: &mut reader, writer: &mut writer };
+        while !exchange.head.ends_with("\r\n\r\n") {
+            let line = exchange.line()?;
+            exchange.head.push_str(&line);
         }
-        let mut body = vec![0; length];
-        reader.read_exact(&mut body)?;
-        request.push_str(&String::from_utf8_lossy(&body));
-        log.lock().unwrap().push(request.clone());
-        let (head, body) = answer(&request);
-        // One that says a length itself may be lying.
-        let length =
-            if head.contains("content-length") { String::new() } else { format!("\r\ncontent-length: {}", body.len()) };
-        write!(writer, "HTTP/1.1 {head}{length}\r\n\r\n")?;
-        writer.write_all(&body)?;
-        if head.contains("connection: close") {
-            return Ok(());
-        }
+        notes.begun.fetch_add(1, Ordering::SeqCst);
+        converse(&mut exchange, notes)?;
     }
 }

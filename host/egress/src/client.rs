@@ -81,13 +81,17 @@ impl Clients {
         Ok(Self { resolver, tls, connect_timeout, kept: Mutex::default() })
     }
 
-    /// The client of all tools with these `grants`.
-    pub(crate) fn get(&self, grants: &AddressGrants) -> Result<Client, reqwest::Error> {
+    /// The client of all tools with these `grants`, for whoever waits `patience` for a connection. One who waits less
+    /// than the others gets a client of its own, since a client has one time for that.
+    pub(crate) fn get(&self, grants: &AddressGrants, patience: Option<Duration>) -> Result<Client, reqwest::Error> {
+        if let Some(patience) = patience.filter(|patience| *patience < self.connect_timeout) {
+            return self.build(grants, patience);
+        }
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let place = kept.iter().position(|(own, _)| own == grants);
         let (grants, client) = match place.and_then(|place| kept.remove(place)) {
             Some(found) => found,
-            None => (grants.clone(), self.build(grants)?),
+            None => (grants.clone(), self.build(grants, self.connect_timeout)?),
         };
         if kept.len() == MAX_CLIENTS {
             kept.pop_front();
@@ -96,7 +100,7 @@ impl Clients {
         Ok(client)
     }
 
-    fn build(&self, grants: &AddressGrants) -> Result<Client, reqwest::Error> {
+    fn build(&self, grants: &AddressGrants, connect_timeout: Duration) -> Result<Client, reqwest::Error> {
         let resolver = CheckedResolver { resolver: Arc::clone(&self.resolver), grants: grants.clone() };
         Client::builder()
             // A proxy resolves names itself: with HTTPS_PROXY set, no address would be checked.
@@ -110,7 +114,7 @@ impl Clients {
             .http1_only()
             .http1_max_headers(MAX_HEADERS)
             .tls_backend_preconfigured(self.tls.clone())
-            .connect_timeout(self.connect_timeout)
+            .connect_timeout(connect_timeout)
             .pool_idle_timeout(IDLE)
             .pool_max_idle_per_host(MAX_IDLE)
             .user_agent(concat!("ringfence/", env!("CARGO_PKG_VERSION")))
@@ -155,11 +159,18 @@ mod tests {
         let clients = Clients::new(Settings::default()).unwrap();
         let grants = |i: u8| AddressGrants::new([format!("10.0.0.{i}/32").parse().unwrap()]);
         for i in 0..=u8::try_from(MAX_CLIENTS).unwrap() {
-            clients.get(&grants(i)).unwrap();
-            clients.get(&grants(0)).unwrap();
+            clients.get(&grants(i), None).unwrap();
+            clients.get(&grants(0), Some(Duration::MAX)).unwrap();
         }
         let kept = clients.kept.lock().unwrap();
         assert_eq!(kept.len(), MAX_CLIENTS);
         assert!(kept.iter().any(|(own, _)| *own == grants(0)) && !kept.iter().any(|(own, _)| *own == grants(1)));
+    }
+
+    #[tokio::test]
+    async fn who_waits_less_for_a_connection_takes_no_place() {
+        let clients = Clients::new(Settings::default()).unwrap();
+        clients.get(&AddressGrants::default(), Some(Duration::from_millis(1))).unwrap();
+        assert!(clients.kept.lock().unwrap().is_empty());
     }
 }

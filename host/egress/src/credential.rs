@@ -195,6 +195,11 @@ impl Placement {
         }
     }
 
+    /// Whether the credential goes into the body, which then has to be there as a whole.
+    pub(crate) fn is_in_body(&self) -> bool {
+        matches!(self, Self::Json(_))
+    }
+
     /// Whether there can be such a placement. One that was read from a file has been checked.
     ///
     /// # Errors

@@ -16,6 +16,7 @@ use crate::redirect::RedirectError;
 use crate::request::RequestError;
 use crate::resolve::ResolveError;
 use crate::scan::Leak;
+use crate::upload::UploadError;
 
 /// Why a request was not sent, or its response not delivered. `Display` is the guest's text: it holds no address that
 /// the guest did not send, no secret, and nothing of the operator's rules.
@@ -62,6 +63,9 @@ pub enum EgressError {
     /// The guest, or a redirect, sends a secret where the host did not place one.
     #[error(transparent)]
     Leak(#[from] Leak),
+    /// The body of the request was not sent to its end.
+    #[error(transparent)]
+    Upload(UploadError),
     /// The response is encoded so that nobody can look through it.
     #[error(transparent)]
     Decode(DecodeError),
@@ -146,6 +150,7 @@ impl EgressError {
             Self::Token { .. } => "http.token",
             Self::Credential(error) => error.code(),
             Self::Leak(_) => "http.leak",
+            Self::Upload(_) => "http.upload",
             Self::Decode(error) => error.code(),
             Self::Redirect(_) => "http.redirect",
             Self::Limit(_) => "http.limit",
@@ -176,13 +181,24 @@ impl EgressError {
             Self::Limit(exceeded) => format!("{exceeded}: {}", exceeded.remedy(tool)),
             Self::Resolve(error) => chain(error),
             Self::Nothing => format!("plugin `{tool}`: {self}; `ringfence grants` shows what it asks for and has"),
-            Self::Request(_) | Self::Redirect(_) | Self::Leak(_) => self.to_string(),
+            Self::Request(_) | Self::Redirect(_) | Self::Leak(_) | Self::Upload(_) => self.to_string(),
             Self::Credential(_)
             | Self::Token { .. }
             | Self::Decode(_)
             | Self::Connect { .. }
             | Self::Transport { .. }
             | Self::Client(_) => chain(self),
+        }
+    }
+}
+
+/// A secret and a limit are what they are in a request that is sent as a whole.
+impl From<UploadError> for EgressError {
+    fn from(error: UploadError) -> Self {
+        match error {
+            UploadError::Leak(leak) => Self::Leak(leak),
+            UploadError::Limit(exceeded) => Self::Limit(exceeded),
+            other => Self::Upload(other),
         }
     }
 }

@@ -19,6 +19,7 @@ mod response;
 mod scan;
 mod send;
 mod target;
+mod upload;
 
 pub use access::{Access, BoundCredential, CredentialValue, Decision, Denied, LackingCredential};
 pub use address::{AddressGrants, AddressRefused, RefusedRange};
@@ -38,3 +39,4 @@ pub use response::{Body, Response};
 pub use scan::{Leak, Scanner, ScannerError};
 pub use send::Egress;
 pub use target::{MAX_URL, Target, TargetError};
+pub use upload::{Upload, UploadError};

@@ -1,6 +1,7 @@
 //! What came back: headers without those that are not for a guest, and a body that arrives as it is read.
 
 use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use bytes::{Bytes, BytesMut};
@@ -8,9 +9,11 @@ use futures::stream::{self, BoxStream};
 use futures::{Stream, StreamExt as _, TryStreamExt as _};
 use http::header::{CONNECTION, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, StatusCode};
+use http_body_util::BodyStream;
 
 use crate::budget::{Clock, Counter};
 use crate::error::EgressError;
+use crate::scan::Scanner;
 use crate::target::Target;
 
 /// Headers that say how the connection works (RFC 9110, 7.6.1).
@@ -44,16 +47,26 @@ pub struct Response {
 }
 
 /// A body that arrives as it is read, within the limits of its request. It ends with the first error.
-pub struct Body(BoxStream<'static, Result<Bytes, EgressError>>);
+pub struct Body {
+    chunks: BoxStream<'static, Result<Bytes, EgressError>>,
+    trailers: Trailers,
+}
+
+/// The trailers of a body, once its end has arrived. They are treated like headers.
+pub(crate) type Trailers = Arc<Mutex<Option<HeaderMap>>>;
 
 impl Body {
     /// Reads `stream` while `clock` runs.
-    pub(crate) fn timed(stream: BoxStream<'static, Result<Bytes, EgressError>>, clock: Clock) -> Self {
+    pub(crate) fn timed(
+        stream: BoxStream<'static, Result<Bytes, EgressError>>,
+        clock: Clock,
+        trailers: Trailers,
+    ) -> Self {
         let read = |(mut stream, clock): (BoxStream<'static, Result<Bytes, EgressError>>, Clock)| async move {
             let chunk = clock.within(stream.try_next()).await??;
             Ok(chunk.map(|chunk| (chunk, (stream, clock))))
         };
-        Self(stream::try_unfold((stream, clock), read).boxed())
+        Self { chunks: stream::try_unfold((stream, clock), read).boxed(), trailers }
     }
 
     /// The next piece; `None` at the end.
@@ -61,7 +74,12 @@ impl Body {
     /// # Errors
     /// When the connection breaks or a limit is reached.
     pub async fn chunk(&mut self) -> Result<Option<Bytes>, EgressError> {
-        self.0.try_next().await
+        self.chunks.try_next().await
+    }
+
+    /// What came after the last piece, where something did. The client takes no more than 16 KiB of it.
+    pub fn trailers(&mut self) -> Option<HeaderMap> {
+        self.trailers.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// All of it.
@@ -73,7 +91,7 @@ impl Body {
             all.extend_from_slice(&chunk);
             Ok(all)
         };
-        self.0.try_fold(BytesMut::new(), append).await.map(BytesMut::freeze)
+        self.chunks.try_fold(BytesMut::new(), append).await.map(BytesMut::freeze)
     }
 }
 
@@ -81,7 +99,7 @@ impl Stream for Body {
     type Item = Result<Bytes, EgressError>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.0.poll_next_unpin(context)
+        self.chunks.poll_next_unpin(context)
     }
 }
 
@@ -89,6 +107,26 @@ impl std::fmt::Debug for Body {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Body(…)")
     }
+}
+
+/// The body of `answer` as it arrives, and where its trailers will be, clean of what is not for a guest.
+pub(crate) fn arriving(
+    answer: reqwest::Response,
+    scanner: &Scanner,
+) -> (impl Stream<Item = Result<Bytes, reqwest::Error>> + Send + use<>, Trailers) {
+    let frames = BodyStream::new(reqwest::Body::from(answer));
+    let (trailers, scanner) = (Trailers::default(), scanner.clone());
+    let place = trailers.clone();
+    let data = frames.try_filter_map(move |frame| {
+        let data = frame.into_data().map_err(|frame| {
+            let mut last = frame.into_trailers().unwrap_or_default();
+            clean(&mut last);
+            scanner.headers(&mut last);
+            *place.lock().unwrap_or_else(PoisonError::into_inner) = Some(last);
+        });
+        std::future::ready(Ok(data.ok()))
+    });
+    (data, trailers)
 }
 
 /// `body` as far as `counter` allows.

@@ -10,6 +10,7 @@
 
 mod forms;
 mod living;
+mod lookout;
 mod redaction;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ use thiserror::Error;
 
 use self::forms::Forms;
 pub(crate) use self::living::Living;
+pub(crate) use self::lookout::Lookout;
 use self::redaction::Redaction;
 use crate::{MIN_CREDENTIAL, Outgoing};
 
@@ -178,9 +180,14 @@ impl Scanner {
         Passage { values, others: FormsInStream::default() }
     }
 
+    /// What looks through a body on its way out, piece by piece.
+    pub(crate) fn lookout(&self) -> Lookout {
+        Lookout::new(self)
+    }
+
     /// The name of the first known value in `bytes`.
     fn holds(&self, bytes: impl AsRef<[u8]>) -> Option<&str> {
-        self.forms.iter().find_map(|forms| forms.first_in(bytes.as_ref()))
+        self.forms.iter().find_map(|forms| forms.first_after(forms.start(), bytes.as_ref()).1)
     }
 
     /// `bytes` with marks; `None` where there is nothing to mark.

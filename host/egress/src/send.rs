@@ -1,9 +1,11 @@
 //! The way of a request: decide, count, place credentials, send; again for each redirect, and once with a new token.
 
+use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::{StreamExt as _, TryStreamExt as _};
-use http::header::{ACCEPT_ENCODING, RANGE};
+use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, RANGE};
 use http::{HeaderValue, Method, StatusCode};
 use ringfence_core::{Limits, Secret};
 
@@ -17,8 +19,9 @@ use crate::oauth::Asker;
 use crate::outgoing::Outgoing;
 use crate::redirect::{MAX_REDIRECTS, RedirectError, follow};
 use crate::request::{Request, size_of_headers};
-use crate::response::{Body, Response, clean, counted};
+use crate::response::{Body, Response, arriving, clean, counted};
 use crate::scan::{Living, Scanner};
+use crate::upload::{Fate, Upload, collect};
 
 /// The door to the network. One for the whole host: it keeps connections.
 pub struct Egress {
@@ -44,7 +47,7 @@ impl Egress {
     pub async fn send(&self, request: Request, access: &Access, budget: &Budget) -> Result<Response, EgressError> {
         let mut request = request;
         let mut clock = Clock::start();
-        let mut renewals = 1;
+        let mut sending = Sending { door: self, access, budget, renewals: 1, connect_timeout: None };
         for hop in 0..=MAX_REDIRECTS {
             let decision = access.decide(&request.target, &request.method);
             let decision = if hop == 0 { decision? } else { decision.map_err(EgressError::of_redirect)? };
@@ -53,50 +56,53 @@ impl Egress {
             }
             let limits = budget.take(&decision.rules, request.size())?;
             clock.tighten(&limits);
-            let answer = clock.within(self.exchange(&request, &decision, access, budget, &mut renewals)).await??;
+            let answer = clock.within(sending.exchange(&request, &decision)).await??;
             match follow(&request, answer.status(), answer.headers())? {
                 Some(next) => request = next,
-                None => return receive(request, answer, &self.scanner(access), clock, limits),
+                None => return receive(request, answer, &self.scanner(access), clock, limits, Fate::default()),
             }
         }
         Err(RedirectError::TooMany.into())
     }
 
-    async fn exchange(
+    /// Sends `request`, whose body `upload` is still being made, as far as `access` lets it. A redirect is an answer like
+    /// any other, and a refused token is renewed only where there is no body, since nobody has kept it.
+    /// `connect_timeout` is that of whoever asks, where it has one; the shorter of it and the door's holds.
+    ///
+    /// # Errors
+    /// As [`Egress::send`], and [`EgressError::Upload`].
+    pub async fn send_once(
         &self,
-        request: &Request,
-        decision: &Decision<'_>,
+        mut request: Request,
+        upload: Upload,
+        connect_timeout: Option<Duration>,
         access: &Access,
         budget: &Budget,
-        renewals: &mut u8,
-    ) -> Result<reqwest::Response, EgressError> {
-        let values = self.values(decision).await?;
-        let answer = self.attempt(request, decision, &values, access).await?;
-        if answer.status() != StatusCode::UNAUTHORIZED || *renewals == 0 {
-            return Ok(answer);
-        }
-        // The body is at hand, and a server that refuses the token has done nothing with the request.
-        let Some(renewed) = self.renewed(decision, values).await? else { return Ok(answer) };
-        *renewals -= 1;
-        budget.take(&decision.rules, request.size())?;
-        drop(answer);
-        self.attempt(request, decision, &renewed, access).await
-    }
-
-    async fn attempt(
-        &self,
-        request: &Request,
-        decision: &Decision<'_>,
-        values: &[Secret],
-        access: &Access,
-    ) -> Result<reqwest::Response, EgressError> {
-        let mut outgoing = request.to_outgoing();
-        // Before a credential is in it: what is found now, a guest or a redirect has put there.
-        self.scanner(access).outgoing(&outgoing)?;
-        prepare(&mut outgoing, decision, values)?;
-        let client = self.asker.clients.get(access.addresses()).map_err(EgressError::Client)?;
-        let answer = client.execute(to_client(outgoing)).await;
-        answer.map_err(|error| EgressError::of_client(request.target.seen().origin(), error))
+    ) -> Result<Response, EgressError> {
+        let mut clock = Clock::start();
+        let decision = access.decide(&request.target, &request.method)?;
+        access.scanner().written(&request.to_outgoing())?;
+        let limits = budget.take(&decision.rules, request.size())?;
+        clock.tighten(&limits);
+        // Before the body is looked through, so that a token that is obtained now is looked for.
+        let values = clock.within(self.values(&decision)).await??;
+        let mut sending = Sending { door: self, access, budget, renewals: 1, connect_timeout };
+        let (length, fate) = (upload.length(), Fate::default());
+        let body = upload.checked(request.size(), limits.clone(), &self.scanner(access), clock.clone(), fate.clone());
+        let mut body = body.peekable();
+        let answer = if decision.credentials.iter().any(|credential| credential.placement.is_in_body()) {
+            request.body = collect(body).await?;
+            clock.within(sending.exchange(&request, &decision)).await?
+        } else if is_mostly_bare(&request.method) && Pin::new(&mut body).peek().await.is_none() {
+            clock.within(sending.exchange(&request, &decision)).await?
+        } else {
+            let mut made = make(&request, &decision, &values, &self.scanner(access))?;
+            *made.body_mut() = Some(reqwest::Body::wrap_stream(body));
+            length.map(|length| made.headers_mut().insert(CONTENT_LENGTH, length.into()));
+            clock.within(sending.execute(&request, made)).await?
+        };
+        let answer = answer.map_err(|error| fate.or(error))?;
+        receive(request, answer, &self.scanner(access), clock, limits, fate)
     }
 
     /// The values of the credentials, in their order. A token that is not at hand is obtained.
@@ -137,6 +143,69 @@ impl Egress {
     }
 }
 
+/// One request of a guest on its way, with all that it leads to.
+struct Sending<'a> {
+    door: &'a Egress,
+    access: &'a Access,
+    budget: &'a Budget,
+    /// How often a refused token may still be replaced.
+    renewals: u8,
+    connect_timeout: Option<Duration>,
+}
+
+impl Sending<'_> {
+    /// Sends a request whose body is at hand; once more with new tokens, where the server refuses those that it got.
+    async fn exchange(&mut self, request: &Request, decision: &Decision<'_>) -> Result<reqwest::Response, EgressError> {
+        let values = self.door.values(decision).await?;
+        let answer = self.attempt(request, decision, &values).await?;
+        if answer.status() != StatusCode::UNAUTHORIZED || self.renewals == 0 {
+            return Ok(answer);
+        }
+        // A server that refuses the token has done nothing with the request.
+        let Some(renewed) = self.door.renewed(decision, values).await? else { return Ok(answer) };
+        self.renewals -= 1;
+        self.budget.take(&decision.rules, request.size())?;
+        drop(answer);
+        self.attempt(request, decision, &renewed).await
+    }
+
+    async fn attempt(
+        &self,
+        request: &Request,
+        decision: &Decision<'_>,
+        values: &[Secret],
+    ) -> Result<reqwest::Response, EgressError> {
+        let made = make(request, decision, values, &self.door.scanner(self.access))?;
+        self.execute(request, made).await
+    }
+
+    async fn execute(&self, request: &Request, made: reqwest::Request) -> Result<reqwest::Response, EgressError> {
+        let clients = &self.door.asker.clients;
+        let client = clients.get(self.access.addresses(), self.connect_timeout).map_err(EgressError::Client)?;
+        let answer = client.execute(made).await;
+        answer.map_err(|error| EgressError::of_client(request.target.seen().origin(), error))
+    }
+}
+
+/// Whether servers expect no body with it, so that an empty one is better none.
+fn is_mostly_bare(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
+}
+
+/// The request with its credentials, as the client takes it.
+fn make(
+    request: &Request,
+    decision: &Decision<'_>,
+    values: &[Secret],
+    scanner: &Scanner,
+) -> Result<reqwest::Request, EgressError> {
+    let mut outgoing = request.to_outgoing();
+    // Before a credential is in it: what is found now, a guest or a redirect has put there.
+    scanner.outgoing(&outgoing)?;
+    prepare(&mut outgoing, decision, values)?;
+    Ok(to_client(outgoing))
+}
+
 fn of_token(credential: &BoundCredential, source: Arc<crate::TokenError>) -> EgressError {
     EgressError::Token { name: credential.name.clone(), source }
 }
@@ -170,12 +239,14 @@ fn receive(
     scanner: &Scanner,
     clock: Clock,
     limits: Limits,
+    fate: Fate,
 ) -> Result<Response, EgressError> {
     let (status, mut headers) = (answer.status(), answer.headers().clone());
     let mut counter = Counter::new(limits);
     counter.add(size_of_headers(&headers))?;
     let origin = request.target.seen().origin();
-    let arriving = answer.bytes_stream().map_err(move |error| EgressError::of_client(origin.clone(), error));
+    let (arriving, trailers) = arriving(answer, scanner);
+    let arriving = arriving.map_err(move |error| fate.or(EgressError::of_client(origin.clone(), error)));
     let mut body = counted(arriving, counter.clone());
     // The headers of a response to HEAD are about a body that is not there.
     if request.method != Method::HEAD {
@@ -184,6 +255,6 @@ fn receive(
     }
     clean(&mut headers);
     scanner.headers(&mut headers);
-    let body = Body::timed(scanner.stream(body).boxed(), clock);
+    let body = Body::timed(scanner.stream(body).boxed(), clock, trailers);
     Ok(Response { status, headers, target: request.target, body })
 }

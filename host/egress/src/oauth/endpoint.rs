@@ -59,7 +59,7 @@ pub(super) async fn ask(
     };
     literal.map_or(Ok(()), |address| addresses.check(address))?;
     let unreachable = |error| TokenError::Unreachable(Box::new(EgressError::of_client(target.seen().origin(), error)));
-    let http = clients.get(addresses).map_err(unreachable)?;
+    let http = clients.get(addresses, None).map_err(unreachable)?;
     let exchange = async {
         // Redirects are not followed: the secrets are for this endpoint.
         let mut answer = http.execute(question(client, secret, refresh_token)).await.map_err(unreachable)?;

@@ -1,17 +1,26 @@
-//! All spellings of all known values, as one automaton that takes a byte at a time.
+//! All spellings of all known values, as one automaton that takes a byte at a time, and a fast search for places where
+//! it is worth starting.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
+use std::ops::ControlFlow;
 
 use aho_corasick::automaton::{Automaton, StateID};
 use aho_corasick::nfa::contiguous::NFA;
-use aho_corasick::{Anchored, BuildError, MatchKind};
+use aho_corasick::{AhoCorasick, Anchored, BuildError, MatchKind};
 use ringfence_core::finish::scrub::mark;
+
+/// The longest beginning of a form that is searched for. The spellings of one value mostly begin alike, so there are few
+/// such beginnings, and by chance eight bytes are found next to never.
+const MAX_HEAD: usize = 8;
 
 /// What is searched for. A [`State`] remembers all that matters of the bytes before, so no byte is looked at twice,
 /// however small the chunks are.
 pub(super) struct Forms {
     automaton: NFA,
+    /// Finds the beginnings of forms, [`Forms::head`] bytes of each.
+    heads: AhoCorasick,
+    head: usize,
     /// How many bytes at the end of the input each state stands for: so many may be the beginning of a form.
     depths: HashMap<StateID, usize>,
     /// The secret of each form.
@@ -40,8 +49,12 @@ impl Forms {
             names.push(name.to_owned());
         }
         let automaton = NFA::builder().match_kind(MatchKind::Standard).prefilter(false).build(&forms)?;
+        let head = forms.iter().map(String::len).min().unwrap_or(0).min(MAX_HEAD);
+        let beginnings: BTreeSet<&[u8]> = forms.iter().map(|form| &form.as_bytes()[..head]).collect();
+        // Vector instructions search by this kind of match only.
+        let heads = AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(beginnings)?;
         let marks = names.iter().map(|name| mark(name)).collect();
-        let mut new = Self { automaton, depths: HashMap::new(), owners, names, marks };
+        let mut new = Self { automaton, heads, head, depths: HashMap::new(), owners, names, marks };
         new.depths = new.depths(&forms);
         Ok(new)
     }
@@ -63,12 +76,49 @@ impl Forms {
         self.automaton.start_state(Anchored::No).expect("this automaton has both kinds of start")
     }
 
-    pub(super) fn step(&self, state: State, byte: u8) -> State {
+    fn step(&self, state: State, byte: u8) -> State {
         self.automaton.next_state(Anchored::No, state, byte)
     }
 
+    /// The state after `bytes`, which follow those that led to `state`. `each` is given the longest form that ends at a
+    /// place, and that place, until it breaks off.
+    pub(super) fn search(
+        &self,
+        mut state: State,
+        bytes: &[u8],
+        mut each: impl FnMut(usize, Found) -> ControlFlow<()>,
+    ) -> State {
+        let mut at = if self.owners.is_empty() { bytes.len() } else { 0 };
+        while at < bytes.len() {
+            let begun = self.depth(state);
+            // Where less than a head has begun, the next one is looked for, from that beginning on.
+            let sure = if begun < self.head && begun <= at {
+                let from = at - begun;
+                state = self.start();
+                at = match self.heads.find(&bytes[from..]) {
+                    Some(head) => from + head.start(),
+                    // Only in the last bytes one may begin, with less than a head.
+                    None => from.max((bytes.len() + 1).saturating_sub(self.head)),
+                };
+                self.head
+            } else {
+                1
+            };
+            for byte in bytes[at..].iter().take(sure) {
+                at += 1;
+                state = self.step(state, *byte);
+                if let Some(found) = self.found(state)
+                    && each(at, found).is_break()
+                {
+                    return state;
+                }
+            }
+        }
+        state
+    }
+
     /// The longest form that ends here.
-    pub(super) fn found(&self, state: State) -> Option<Found> {
+    fn found(&self, state: State) -> Option<Found> {
         if !self.automaton.is_match(state) {
             return None;
         }
@@ -87,13 +137,15 @@ impl Forms {
         &self.marks[owner]
     }
 
-    /// The name of the secret that is first seen whole in `bytes`.
-    pub(super) fn first_in(&self, bytes: &[u8]) -> Option<&str> {
-        let mut state = self.start();
-        bytes.iter().find_map(|byte| {
-            state = self.step(state, *byte);
-            self.found(state).map(|found| self.names[found.owner].as_str())
-        })
+    /// The state after `bytes`, which follow those that led to `state`, and the name of the secret that is first seen
+    /// whole at their end.
+    pub(super) fn first_after(&self, state: State, bytes: &[u8]) -> (State, Option<&str>) {
+        let mut first = None;
+        let state = self.search(state, bytes, |_, found| {
+            first = Some(self.names[found.owner].as_str());
+            ControlFlow::Break(())
+        });
+        (state, first)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The redaction of one stream: what is let through, what is replaced, what has to wait for the next chunk.
 
 use std::collections::VecDeque;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use bytes::{Buf, Bytes, BytesMut};
@@ -58,14 +59,12 @@ impl Redaction {
     }
 
     fn search(&mut self, chunk: &[u8]) {
-        let mut position = self.end();
-        for byte in chunk {
-            position += 1;
-            self.state = self.forms.step(self.state, *byte);
-            if let Some(found) = self.forms.found(self.state) {
-                self.add(Span { start: position - found.length as u64, end: position, found });
-            }
-        }
+        let (before, forms) = (self.end(), self.forms.clone());
+        self.state = forms.search(self.state, chunk, |place, found| {
+            let end = before + place as u64;
+            self.add(Span { start: end - found.length as u64, end, found });
+            ControlFlow::Continue(())
+        });
     }
 
     /// Joins `span` with those that it overlaps or touches. None ends behind it.

@@ -15,3 +15,4 @@ mod proxies;
 mod redirects;
 mod support;
 mod tls;
+mod uploads;

@@ -16,7 +16,7 @@ use crate::near_agent;
 use crate::plain::FunctionError;
 use crate::reach::Reach;
 use crate::state::GuestState;
-use crate::wasi;
+use crate::{wasi, wasi_http};
 
 /// Where compiled code comes from. Loading compiled code is trusting it, so whoever implements this vouches that the
 /// bytes are what [`Engine::compile`] once returned, for a component that may run.
@@ -126,6 +126,7 @@ fn linker(engine: &Engine) -> wasmtime::Result<Linker<GuestState>> {
     Tool::add_to_linker::<_, wasmtime::component::HasSelf<GuestState>>(&mut linker, |state| state)?;
     near_agent::link(&mut linker)?;
     wasi::link(&mut linker)?;
+    wasi_http::link(&mut linker)?;
     Ok(linker)
 }
 

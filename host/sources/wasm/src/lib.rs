@@ -16,6 +16,7 @@ mod http;
 mod instance;
 mod kind;
 mod near_agent;
+mod outlet;
 mod plain;
 pub mod probe;
 mod reach;
@@ -27,6 +28,7 @@ mod tool;
 mod tool_state;
 mod tools;
 mod wasi;
+mod wasi_http;
 mod workspace;
 
 pub use component::{Code, CodeError, GuestComponent};

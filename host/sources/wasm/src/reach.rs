@@ -50,6 +50,7 @@ impl Reach {
     pub(crate) fn lacks<'a>(&self, imports: impl Iterator<Item = &'a str>) -> Option<&'a str> {
         let given = [
             ("ringfence:tool/http@", self.network.is_some()),
+            ("wasi:http/outgoing-handler@", self.network.is_some()),
             ("ringfence:tool/secrets@", self.grant.uses_secrets() && self.vault.is_some()),
             ("ringfence:tool/workspace@", self.grant.uses_workspace() && self.workspace.is_some()),
             ("ringfence:tool/tools@", self.grant.calls_tools()),

@@ -6,7 +6,6 @@ use ringfence_core::call::{Progress, ProgressSink};
 use ringfence_core::limit::{LimitExceeded, LimitKind, Limits};
 use ringfence_core::onward::Onward;
 use ringfence_core::permit::Permit;
-use ringfence_egress::Budget;
 use ringfence_package::Effective;
 use ringfence_vault::{SecretName, Vault};
 use wasmtime::component::ResourceTable;
@@ -15,8 +14,10 @@ use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::bindings::ringfence::tool::{log, progress, types};
 use crate::guest_log::GuestLog;
-use crate::reach::{Network, Reach};
+use crate::outlet::Outlet;
+use crate::reach::Reach;
 use crate::wasi::{self, World};
+use crate::wasi_http::WasiHttp;
 
 pub(crate) struct GuestState {
     pub(crate) limits: Limits,
@@ -27,8 +28,8 @@ pub(crate) struct GuestState {
     tool: String,
     /// What the call may reach beyond the instance.
     reach: Option<Arc<Reach>>,
-    /// How much of the network it may use and has used.
-    budget: Option<Budget>,
+    /// The network, where the call may use it.
+    outlet: Option<Outlet>,
     /// The way to other tools.
     onward: Option<Onward>,
     /// How many of them the guest has called.
@@ -39,6 +40,8 @@ pub(crate) struct GuestState {
     state_calls: u64,
     /// Whether the guest has called the host.
     reached_out: bool,
+    /// Before the table, so that it goes first: a body whose stream ends with the instance is no whole one.
+    wasi_http: WasiHttp,
     table: ResourceTable,
     world: World,
     /// Bytes of randomness that the call has had.
@@ -59,12 +62,13 @@ impl GuestState {
             progress: None,
             tool: String::new(),
             reach: None,
-            budget: None,
+            outlet: None,
             onward: None,
             tool_calls: 0,
             user: None,
             state_calls: 0,
             reached_out: false,
+            wasi_http: WasiHttp::new(),
             table,
             world: World::Frozen,
             random: 0,
@@ -79,6 +83,8 @@ impl GuestState {
         self.log = GuestLog::new(tool, id, &self.limits, call.context().scrubber());
         self.tool = tool.to_owned();
         self.reach = Some(reach.clone());
+        self.outlet = reach.network.is_some().then(|| Outlet::new(tool, reach, &self.limits));
+        self.wasi_http.begin(self.outlet.clone());
         self.progress = call.context().progress.clone();
         self.onward = permit.onward();
         self.user = call.context().caller.user.clone();
@@ -95,22 +101,33 @@ impl GuestState {
         self.reached_out
     }
 
-    /// The tool's name.
-    pub(crate) fn tool(&self) -> &str {
-        &self.tool
-    }
-
     /// What the host call that the guest has just made may reach; `None` where there is no call, or its grant has ended.
     pub(crate) fn reach(&mut self) -> Option<&Reach> {
         self.reached_out = true;
         self.reach.as_deref().filter(|reach| !reach.grant.has_ended())
     }
 
-    /// The network, as far as the call may use it.
-    pub(crate) fn network(&mut self) -> Option<(Network, &Budget)> {
-        let network = self.reach()?.network.clone()?;
-        let limits = &self.limits;
-        Some((network, self.budget.get_or_insert_with(|| Budget::new(limits.clone()))))
+    /// The network, for the host call that the guest has just made; `None` where there is no call, or none granted.
+    pub(crate) fn outlet(&mut self) -> Option<Outlet> {
+        self.reached_out = true;
+        self.outlet.clone()
+    }
+
+    /// What a host call of `wasi:http` that the guest has just made works on.
+    pub(crate) fn wasi_http(&mut self) -> (&mut WasiHttp, &mut ResourceTable) {
+        self.reached_out = true;
+        (&mut self.wasi_http, &mut self.table)
+    }
+
+    /// Waits until something beside the guest ends the call.
+    pub(crate) fn ended(&self) -> impl Future<Output = LimitExceeded> + use<> {
+        let outlet = self.outlet.clone();
+        async move {
+            match outlet {
+                Some(outlet) => outlet.ended().await,
+                None => std::future::pending().await,
+            }
+        }
     }
 
     /// The vault, and `name` as it knows it, where `granted` says that the guest may use that secret.
@@ -123,6 +140,11 @@ impl GuestState {
         let vault = reach.vault.clone()?;
         let name = SecretName::try_from(name).ok()?;
         granted(&reach.grant, name.as_str()).then_some((vault, name))
+    }
+
+    /// The tool's name.
+    pub(crate) fn tool(&self) -> &str {
+        &self.tool
     }
 
     /// The way to other tools; `None` where there is no call.

@@ -51,10 +51,13 @@ impl Tool for WasmTool {
             Some(guest) => guest,
             None => loaded.kind.instantiate(&mut store).await.map_err(|error| ended(error, &store))?,
         };
-        let answer = guest
-            .call(&mut store, &self.spec.name, &permit, self.component.package())
-            .await
-            .map_err(|error| ended(error, &store))?;
+        let over = store.data().ended();
+        let answer = tokio::select! {
+            biased;
+            exceeded = over => Err(exceeded.into()),
+            answer = guest.call(&mut store, &self.spec.name, &permit, self.component.package()) => answer,
+        };
+        let answer = answer.map_err(|error| ended(error, &store))?;
         let fuel = instance::fuel_used(&store, limits);
         let peak_memory = Some(store.data().growth.peak_memory());
         let result = answer.output(Usage { fuel, peak_memory }, limits);

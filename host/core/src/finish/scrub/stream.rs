@@ -29,6 +29,8 @@ pub struct FormsInStream {
     in_key: bool,
     /// A form that was longer than everything that is held: the rest of it goes as well.
     dropping: Option<fn(u8) -> bool>,
+    /// The kind of the first that was found.
+    first: Option<&'static str>,
     marks: Marks,
 }
 
@@ -73,6 +75,11 @@ impl FormsInStream {
         self.give(&held, &text, text.len(), false)
     }
 
+    /// The kind of the first credential that was taken out so far.
+    pub fn first(&self) -> Option<&'static str> {
+        self.first
+    }
+
     /// Gives what lies before `certain`, and before a credential that reaches beyond it.
     fn give(&mut self, held: &[u8], text: &str, certain: usize, goes_on: bool) -> Vec<u8> {
         let mut found: Vec<Found> = tokens::found(text, self.given).collect();
@@ -85,6 +92,7 @@ impl FormsInStream {
         for Found { range, kind, .. } in found.iter().filter(|found| found.range.end <= certain) {
             // One may lie in another, as a token in the password of a URL.
             if range.start >= self.given {
+                self.first.get_or_insert(kind);
                 clean.extend_from_slice(&held[self.given..range.start]);
                 clean.extend_from_slice(self.marks.mark(Label::Kind(kind), &text[range.clone()]).as_bytes());
             }

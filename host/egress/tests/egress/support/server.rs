@@ -124,6 +124,17 @@ pub async fn read(stream: &mut (impl AsyncBufReadExt + Unpin)) -> io::Result<Opt
         headers.iter().find(|(name, _)| name == "content-length").map_or(0, |(_, value)| value.parse().unwrap());
     let mut body = vec![0; length];
     stream.read_exact(&mut body).await?;
+    while headers.iter().any(|(name, _)| name == "transfer-encoding") {
+        let mut size = String::new();
+        stream.read_line(&mut size).await?;
+        let size = usize::from_str_radix(size.trim(), 16).map_err(io::Error::other)?;
+        let mut chunk = vec![0; size + 2];
+        stream.read_exact(&mut chunk).await?;
+        body.extend_from_slice(&chunk[..size]);
+        if size == 0 {
+            break;
+        }
+    }
     Ok(Some(Seen { method, path, headers, body: String::from_utf8(body).unwrap() }))
 }
 

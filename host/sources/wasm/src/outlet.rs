@@ -1,0 +1,70 @@
+//! The network as one call may use it, whichever interface its guest asks through.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ringfence_core::limit::{LimitExceeded, Limits};
+use ringfence_egress::{Budget, EgressError, Request, Response, Upload};
+use tokio::sync::SetOnce;
+
+use crate::reach::{Network, Reach};
+
+/// What a call may use of the network. All its requests share it, also those that run beside the guest.
+#[derive(Clone)]
+pub(crate) struct Outlet(Arc<Inner>);
+
+struct Inner {
+    /// The tool's name, for the operator's log.
+    tool: String,
+    reach: Arc<Reach>,
+    budget: Budget,
+    /// The first limit that a request beside the guest went over.
+    exceeded: SetOnce<LimitExceeded>,
+}
+
+impl Outlet {
+    /// For a call of `tool` under `limits`.
+    pub(crate) fn new(tool: &str, reach: &Arc<Reach>, limits: &Limits) -> Self {
+        let budget = Budget::new(limits.clone());
+        Self(Arc::new(Inner { tool: tool.to_owned(), reach: reach.clone(), budget, exceeded: SetOnce::new() }))
+    }
+
+    /// Sends `request` and follows redirects, each of them a request more.
+    pub(crate) async fn send(&self, request: Request) -> Result<Response, EgressError> {
+        let network = self.network()?;
+        network.door.send(request, &network.access, &self.0.budget).await
+    }
+
+    /// Sends `request` once, while its body is being made.
+    pub(crate) async fn send_once(
+        &self,
+        request: Request,
+        body: Upload,
+        connect_timeout: Option<Duration>,
+    ) -> Result<Response, EgressError> {
+        let network = self.network()?;
+        network.door.send_once(request, body, connect_timeout, &network.access, &self.0.budget).await
+    }
+
+    /// The whole reason of `error` goes to the operator's log; what the guest learns is for the caller to say.
+    pub(crate) fn report(&self, error: &EgressError) {
+        let tool = &self.0.tool;
+        tracing::warn!(target: "egress", %tool, code = error.code(), "{}", error.for_operator(tool));
+    }
+
+    /// Ends the call with `exceeded`, from beside the guest.
+    pub(crate) fn end(&self, exceeded: &LimitExceeded) {
+        // The first one is the reason, whatever follows.
+        let _ = self.0.exceeded.set(exceeded.clone());
+    }
+
+    /// Waits until the call has to end.
+    pub(crate) async fn ended(&self) -> LimitExceeded {
+        self.0.exceeded.wait().await.clone()
+    }
+
+    fn network(&self) -> Result<&Network, EgressError> {
+        let reach = &self.0.reach;
+        reach.network.as_ref().filter(|_| !reach.grant.has_ended()).ok_or(EgressError::Nothing)
+    }
+}
