@@ -115,14 +115,17 @@ impl fmt::Display for HttpTarget {
 }
 
 /// Reads a host as browsers do (WHATWG URL): names become ASCII and lower case, all spellings of an IPv4 address that
-/// address. One dot at the end is taken away. `None` for what is no host.
+/// address. One dot at the end is taken away. `None` for what is no host: browsers would also take a `*` or a quote in a
+/// name, which no name has and which rules read otherwise.
 pub fn normal_host(text: &str) -> Option<Host> {
     let Host::Domain(mut name) = Host::parse(text).ok()? else { return Host::parse(text).ok() };
     if name.ends_with('.') {
         name.pop();
     }
-    // RFC 1035, 2.3.4.
-    let good = name.len() <= 253 && name.split('.').all(|label| (1..=63).contains(&label.len()));
+    // RFC 1035, 2.3.1 and 2.3.4; and the underscore, which many names have.
+    let usual = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    let is_label = |label: &str| (1..=63).contains(&label.len()) && label.bytes().all(usual);
+    let good = name.len() <= 253 && name.split('.').all(is_label);
     good.then_some(Host::Domain(name))
 }
 
@@ -134,6 +137,9 @@ mod tests {
     fn hosts_have_one_spelling() {
         for (text, expected) in [
             ("API.Example.com", Some("api.example.com")),
+            ("a_b-c.example.com", Some("a_b-c.example.com")),
+            ("*.example.com", None),
+            ("a\"b.example.com", None),
             ("api.example.com.", Some("api.example.com")),
             ("ａpi.example.com", Some("api.example.com")),
             ("bücher.example", Some("xn--bcher-kva.example")),

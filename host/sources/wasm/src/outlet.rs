@@ -58,9 +58,14 @@ impl Outlet {
         let _ = self.0.exceeded.set(exceeded.clone());
     }
 
-    /// Waits until the call has to end.
-    pub(crate) async fn ended(&self) -> LimitExceeded {
+    /// Waits until a request beside the guest goes over a limit.
+    pub(crate) async fn until_exceeded(&self) -> LimitExceeded {
         self.0.exceeded.wait().await.clone()
+    }
+
+    /// The limit that one went over.
+    pub(crate) fn exceeded(&self) -> Option<LimitExceeded> {
+        self.0.exceeded.get().cloned()
     }
 
     fn network(&self) -> Result<&Network, EgressError> {

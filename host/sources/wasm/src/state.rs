@@ -119,15 +119,20 @@ impl GuestState {
         (&mut self.wasi_http, &mut self.table)
     }
 
-    /// Waits until something beside the guest ends the call.
-    pub(crate) fn ended(&self) -> impl Future<Output = LimitExceeded> + use<> {
+    /// Waits until something beside the guest goes over a limit of the call.
+    pub(crate) fn until_exceeded(&self) -> impl Future<Output = LimitExceeded> + use<> {
         let outlet = self.outlet.clone();
         async move {
             match outlet {
-                Some(outlet) => outlet.ended().await,
+                Some(outlet) => outlet.until_exceeded().await,
                 None => std::future::pending().await,
             }
         }
+    }
+
+    /// The limit that something beside the guest went over.
+    pub(crate) fn exceeded(&self) -> Option<LimitExceeded> {
+        self.outlet.as_ref().and_then(Outlet::exceeded)
     }
 
     /// The vault, and `name` as it knows it, where `granted` says that the guest may use that secret.

@@ -51,12 +51,14 @@ impl Tool for WasmTool {
             Some(guest) => guest,
             None => loaded.kind.instantiate(&mut store).await.map_err(|error| ended(error, &store))?,
         };
-        let over = store.data().ended();
+        let exceeded = store.data().until_exceeded();
         let answer = tokio::select! {
             biased;
-            exceeded = over => Err(exceeded.into()),
+            exceeded = exceeded => Err(exceeded.into()),
             answer = guest.call(&mut store, &self.spec.name, &permit, self.component.package()) => answer,
         };
+        // A guest that was told so may have returned at once.
+        let answer = store.data().exceeded().map_or(answer, |exceeded| Err(exceeded.into()));
         let answer = answer.map_err(|error| ended(error, &store))?;
         let fuel = instance::fuel_used(&store, limits);
         let peak_memory = Some(store.data().growth.peak_memory());
