@@ -26,7 +26,7 @@ const MANIFEST: Tests = &[
         "tests/capabilities/network.rs",
         &[
             ("a_request_goes_where_it_was_asked_for_and_granted_and_nowhere_else", &["capabilities.http[].url"]),
-            ("either_side_can_name_fewer_urls_and_methods", &["capabilities.http[].methods"]),
+            ("either_side_can_name_fewer_urls_and_methods", &["capabilities.http[].methods[]"]),
             (
                 "each_limit_of_the_network_ends_the_call",
                 &[
@@ -47,7 +47,7 @@ const MANIFEST: Tests = &[
                     "capabilities.credentials.*.place.query",
                     "capabilities.credentials.*.place.path",
                     "capabilities.credentials.*.place.json",
-                    "capabilities.credentials.*.requests[].methods",
+                    "capabilities.credentials.*.requests[].methods[]",
                 ],
             ),
             ("a_credential_goes_only_where_the_manifest_binds_it", &["capabilities.credentials.*.requests[].url"]),
@@ -92,7 +92,7 @@ const GRANT: Tests = &[
         "tests/capabilities/network.rs",
         &[
             ("a_request_goes_where_it_was_asked_for_and_granted_and_nowhere_else", &["addresses[]"]),
-            ("either_side_can_name_fewer_urls_and_methods", &["http[].url", "http[].methods"]),
+            ("either_side_can_name_fewer_urls_and_methods", &["http[].url", "http[].methods[]"]),
             (
                 "each_limit_of_the_network_ends_the_call",
                 &[
@@ -106,7 +106,7 @@ const GRANT: Tests = &[
             ("credentials_are_placed_by_the_host_and_taken_out_of_what_comes_back", &["credentials.*.secret"]),
             (
                 "the_operator_can_bind_a_credential_more_tightly_than_it_was_asked_for",
-                &["credentials.*.requests[].url", "credentials.*.requests[].methods"],
+                &["credentials.*.requests[].url", "credentials.*.requests[].methods[]"],
             ),
         ],
     ),
