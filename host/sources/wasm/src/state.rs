@@ -80,7 +80,7 @@ impl GuestState {
         self.tool = tool.to_owned();
         self.reach = Some(reach.clone());
         self.progress = call.context().progress.clone();
-        self.onward = permit.onward();
+        self.onward = if reach.grant.calls_tools() { permit.onward() } else { None };
         self.user = call.context().caller.user.clone();
         self.world = World::Live;
     }
@@ -125,7 +125,7 @@ impl GuestState {
         granted(&reach.grant, name.as_str()).then_some((vault, name))
     }
 
-    /// The way to other tools; `None` where there is no call.
+    /// The way to other tools; `None` where there is no call, or none of them was granted.
     pub(crate) fn onward(&self) -> Option<Onward> {
         self.onward.clone()
     }
