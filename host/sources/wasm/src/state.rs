@@ -86,7 +86,7 @@ impl GuestState {
         self.outlet = reach.network.is_some().then(|| Outlet::new(tool, reach, &self.limits));
         self.wasi_http.begin(self.outlet.clone());
         self.progress = call.context().progress.clone();
-        self.onward = permit.onward();
+        self.onward = if reach.grant.calls_tools() { permit.onward() } else { None };
         self.user = call.context().caller.user.clone();
         self.world = World::Live;
     }
@@ -152,7 +152,7 @@ impl GuestState {
         &self.tool
     }
 
-    /// The way to other tools; `None` where there is no call.
+    /// The way to other tools; `None` where there is no call, or none of them was granted.
     pub(crate) fn onward(&self) -> Option<Onward> {
         self.onward.clone()
     }
