@@ -200,6 +200,7 @@ fn means(config: &Config, home: &Home, store: &Store) -> Result<Means, BuildErro
     let authorities =
         config.network.authorities.as_deref().map(fs_err::read).transpose().map_err(BuildError::Network)?;
     let settings = Settings {
+        hosts: config.network.hosts.clone(),
         authorities: authorities.unwrap_or_default(),
         connect_timeout: Duration::from_millis(config.network.connect_ms),
         ..Settings::default()
