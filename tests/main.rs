@@ -15,6 +15,7 @@ mod embed;
 mod limits;
 mod long;
 mod mcp;
+mod network_tools;
 mod packages;
 mod pipeline;
 mod readme;
