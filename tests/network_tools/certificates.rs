@@ -2,18 +2,18 @@
 
 use serde_json::json;
 
-use super::{call, grant, installed, store};
+use super::{call, grant, installed, json as answer, store};
 use crate::support::authority::Authority;
-use crate::support::binary::Home;
+use crate::support::binary::{Home, Run};
 use crate::support::server::Server;
 
-fn search(home: &Home) -> crate::support::binary::Run {
+fn search(home: &Home) -> Run {
     call(home, "web-search__search", &json!({"query": "x"}))
 }
 
 /// A server of the name of Brave Search, that says who it is by a certificate of `authority` for `name`.
 fn server(authority: &Authority, name: &str) -> Server {
-    Server::tls(authority.identity(name), |_| super::json("200 OK", r#"{"query": {}}"#))
+    Server::tls(authority.identity(name), |_| answer("200 OK", r#"{"query": {}}"#))
 }
 
 const SERVICE: &str = "api.search.brave.com";

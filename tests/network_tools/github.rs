@@ -1,11 +1,15 @@
 //! The tools of `github` against a server like GitHub's.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
 use super::{Answer, FORMS, SECRET, call, grant, header, installed, keeps_the_secret, store, structured};
 use crate::support::authority::Authority;
 use crate::support::binary::Home;
 use crate::support::server::Server;
+
+const MIB: usize = 1 << 20;
 
 macro_rules! answer {
     ($name:literal) => {
@@ -43,6 +47,7 @@ fn github(request: &str) -> Answer {
         "GET /repos/octocat/hello-world" | "GET /repositories/1296269" => super::json("200 OK", answer!("repository")),
         "GET /repos/octocat/hello-world/contents/docs/README.md?ref=v1.0" => super::json("200 OK", answer!("file")),
         "GET /repos/octocat/hello-world/contents/docs" => super::json("200 OK", answer!("folder")),
+        "GET /repos/octocat/hello-world/contents/large" => super::json("200 OK", large()),
         "GET /repos/octocat/hello-world/contents/huge" => super::json("200 OK", vec![b' '; 3 << 20]),
         "GET /repos/octocat/hello-world/issues?state=open&labels=bug&page=1&per_page=30" => {
             super::json("200 OK", answer!("issues"))
@@ -78,6 +83,14 @@ fn github(request: &str) -> Answer {
 
 fn problem(status: &str, message: &str) -> Answer {
     super::json(status, json!({"message": message, "documentation_url": "https://docs.github.com/rest"}).to_string())
+}
+
+/// As large a file as GitHub gives, in lines of base64.
+fn large() -> String {
+    let content = STANDARD.encode(vec![b'x'; MIB]);
+    let lines: Vec<&str> = content.as_bytes().chunks(60).map(|line| std::str::from_utf8(line).unwrap()).collect();
+    let content = lines.join("\n");
+    json!({"type": "file", "encoding": "base64", "size": MIB, "path": "large", "content": content}).to_string()
 }
 
 /// A repository whose facts are the token that came, in every form. It stands in a header as well.
@@ -118,6 +131,8 @@ fn everything_that_reads_reads() {
     assert_eq!(call(&home, "github__get_contents", &file).ok().trim_end(), "# Hello\n\nGrüße, 世界! 👋 v1.0");
     let folder = structured(&home, "github__get_contents", &json!({"repository": repository, "path": "docs/"}));
     assert_eq!((&folder["kind"], &folder["entries"][1]["name"]), (&json!("folder"), &json!("octokit")));
+    let file = structured(&home, "github__get_contents", &json!({"repository": repository, "path": "large"}));
+    assert_eq!(file["text"].as_str().map(str::len), Some(MIB));
     let listed = structured(&home, "github__list_issues", &json!({"repository": repository, "labels": ["bug"]}));
     assert_eq!(listed["issues"][1]["pull_request"], true);
     let issue = json!({"repository": repository, "number": 1347});

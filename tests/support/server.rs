@@ -26,7 +26,7 @@ impl Server {
         identity: Arc<ServerConfig>,
         answer: impl Fn(&str) -> (String, Vec<u8>) + Send + Sync + 'static,
     ) -> Self {
-        let secured = move |stream| {
+        let secured = move |stream: TcpStream| {
             let connection = ServerConnection::new(identity.clone()).map_err(io::Error::other)?;
             Ok(StreamOwned::new(connection, stream))
         };
