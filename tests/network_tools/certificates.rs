@@ -8,7 +8,7 @@ use crate::support::binary::{Home, Run};
 use crate::support::server::Server;
 
 fn search(home: &Home) -> Run {
-    call(home, "web-search__search", &json!({"query": "x"}))
+    call(home, "web-search__search_web", &json!({"query": "x"}))
 }
 
 /// A server of the name of Brave Search, that says who it is by a certificate of `authority` for `name`.

@@ -228,7 +228,6 @@ fn a_repository_is_found_by_its_former_name_where_that_is_granted() {
     assert_eq!(server.seen().len(), 3);
 }
 
-/// Effects are believed only when the operator accepts them; this is what there is to accept.
 #[test]
 fn tools_say_truthfully_which_of_them_write() {
     let home = installed("github", &Authority::new(), &[("api.github.com", &Server::echo())]);

@@ -25,7 +25,7 @@ const FORMS: &[&str] = &[
     "7333637265742b76616c75652f6f663d33387e6368617273",
 ];
 
-/// A home where `tool` is installed, signed by acme, and nothing is granted. The names of `services` lead to their
+/// A home where `tool` is installed, signed by acme, its effects believed, and nothing granted. The names of `services` lead to their
 /// servers, and `authority` is trusted.
 fn installed(tool: &str, authority: &Authority, services: &[(&str, &Server)]) -> Home {
     let home = Home::new();
@@ -37,7 +37,7 @@ fn installed(tool: &str, authority: &Authority, services: &[(&str, &Server)]) ->
     home.trust("acme", &[tool]);
     let file = home.file(&format!("{tool}.wasm"), guests::own_package(tool));
     home.sign(&file, "acme");
-    home.args(&["install", file.to_str().unwrap()]).ok();
+    home.args(&["install", file.to_str().unwrap(), "--accept-effects"]).ok();
     home
 }
 

@@ -58,10 +58,10 @@ fn service() -> (Server, Home) {
 #[test]
 fn a_search_finds_pages() {
     let (server, home) = service();
-    let text = call(&home, "web-search__search", &json!({"query": "webasembly sandbox"})).ok();
+    let text = call(&home, "web-search__search_web", &json!({"query": "webasembly sandbox"})).ok();
     assert!(text.starts_with("Searched for \"webassembly sandbox\".\n\n1. WebAssembly & its sandbox"), "{text}");
     let narrowed = json!({"query": "news", "count": 5, "offset": 1, "country": "de", "freshness": "week"});
-    let found = structured(&home, "web-search__search", &narrowed);
+    let found = structured(&home, "web-search__search_web", &narrowed);
     assert_eq!((&found["results"][0]["language"], &found["next_offset"]), (&json!("en"), &json!(2)));
     assert!(server.seen().iter().all(|request| header(request, "accept") == Some("application/json")));
 }
@@ -69,11 +69,11 @@ fn a_search_finds_pages() {
 #[test]
 fn the_key_is_never_in_a_guests_hands() {
     let (server, home) = service();
-    let found = structured(&home, "web-search__search", &json!({"query": "echo"}));
+    let found = structured(&home, "web-search__search_web", &json!({"query": "echo"}));
     assert_eq!(header(&server.seen()[0], "x-subscription-token"), Some(SECRET));
     assert_eq!(found["results"].as_array().unwrap().len(), FORMS.len());
     assert_eq!(found["corrected_query"], "[REDACTED:brave_key]");
-    let run = call(&home, "web-search__search", &json!({"query": "echo"}));
+    let run = call(&home, "web-search__search_web", &json!({"query": "echo"}));
     keeps_the_secret(&run);
     assert!(run.ok().contains("[REDACTED:brave_key]"));
 }
@@ -81,14 +81,15 @@ fn the_key_is_never_in_a_guests_hands() {
 #[test]
 fn what_brave_search_refuses_is_told_with_what_to_do() {
     let (_server, home) = service();
-    call(&home, "web-search__search", &json!({"query": "often"})).fails(6, &["used up for now: Request rate limit"]);
-    call(&home, "web-search__search", &json!({"query": "other"})).fails(2, &["with these parameters: GET /res/v1"]);
+    call(&home, "web-search__search_web", &json!({"query": "often"}))
+        .fails(6, &["used up for now: Request rate limit"]);
+    call(&home, "web-search__search_web", &json!({"query": "other"})).fails(2, &["with these parameters: GET /res/v1"]);
     for params in
         [json!({"query": ""}), json!({"query": "x", "country": "Germany"}), json!({"query": "x", "count": 21})]
     {
-        call(&home, "web-search__search", &params).fails(2, &["not valid"]);
+        call(&home, "web-search__search_web", &params).fails(2, &["not valid"]);
     }
     home.fed(&["secret", "rotate", "brave_key"], "another-key-of-the-operator\n").ok();
-    let run = call(&home, "web-search__search", &json!({"query": "often"}));
+    let run = call(&home, "web-search__search_web", &json!({"query": "often"}));
     run.fails(1, &["needs a login", "does not accept the key: The provided subscription token is invalid."]);
 }

@@ -10,7 +10,7 @@ pub mod search;
 
 use ringfence_sdk::export_tools;
 
-export_tools!(search::search);
+export_tools!(search::search_web);
 
 #[cfg(test)]
 mod tests;

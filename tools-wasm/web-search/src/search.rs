@@ -7,7 +7,7 @@ use crate::freshness::Freshness;
 use crate::refusal;
 use crate::results::{Answer, Results};
 
-/// The arguments of [`search`](fn@search).
+/// The arguments of [`search_web`](fn@search_web).
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Search {
@@ -69,7 +69,7 @@ const MAX_WORDS: usize = 50;
         input = { "query": "site:de.wikipedia.org Fuchsschwanz", "country": "DE", "count": 3 },
     ),
 )]
-pub fn search(args: Search) -> Result<Output, Failure> {
+pub fn search_web(args: Search) -> Result<Output, Failure> {
     check(&args.query)?;
     let safesearch = match args.safesearch {
         SafeSearch::Off => "off",

@@ -24,7 +24,7 @@ fn search(args: Value, answer: Response) -> (Call, Option<String>) {
         assert!(log.replace(Some(query.to_owned())).is_none(), "a second request");
         Ok(answer.clone())
     });
-    let call = host.call("search", args);
+    let call = host.call("search_web", args);
     (call, asked.take())
 }
 
