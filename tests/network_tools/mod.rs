@@ -25,8 +25,8 @@ const FORMS: &[&str] = &[
     "7333637265742b76616c75652f6f663d33387e6368617273",
 ];
 
-/// A home where `tool` is installed, signed by acme, its effects believed, and nothing granted. The names of `services` lead to their
-/// servers, and `authority` is trusted.
+/// A home where `tool` is installed, signed by acme, its effects believed, and nothing granted. The names of `services`
+/// lead to their servers, and `authority` is trusted.
 fn installed(tool: &str, authority: &Authority, services: &[(&str, &Server)]) -> Home {
     let home = Home::new();
     let trusted = home.file("authority.pem", authority.pem());

@@ -65,7 +65,8 @@ struct File {
     html_url: Option<String>,
 }
 
-/// Gives a file of a repository, decoded, or lists what lies in a folder. A file can have up to 1 MiB.
+/// Gives a file of a repository, decoded, or lists what lies in a folder. A file can have up to 1 MiB; of a folder
+/// GitHub lists the first 1,000 entries.
 #[tool(
     title = "Get a file or folder",
     read_only,
@@ -74,7 +75,10 @@ struct File {
     categories("github"),
     short_doc = "Gives a file or lists a folder.",
     output = Contents,
-    example(description = "A file of a tag", input = { "repository": "rust-lang/rust", "path": "README.md", "reference": "1.90.0" }),
+    example(
+        description = "A file of a tag",
+        input = { "repository": "rust-lang/rust", "path": "README.md", "reference": "1.90.0" },
+    ),
 )]
 pub fn get_contents(args: GetContents) -> Result<Output, Failure> {
     let path = args.repository.path(&format!("/contents{}", path(&args.path)?));
@@ -181,13 +185,14 @@ mod tests {
 
         #[test]
         fn what_was_encoded_is_decoded(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            let lines: Vec<u8> = STANDARD.encode(&bytes).bytes().collect::<Vec<_>>().chunks(60).collect::<Vec<_>>().join(&b'\n');
+            let content = STANDARD.encode(&bytes);
+            let lines: Vec<_> = content.as_bytes().chunks(60).map(String::from_utf8_lossy).collect();
             let file = File {
                 kind: "file".into(),
                 path: "a".into(),
                 size: bytes.len() as u64,
                 encoding: Some("base64".into()),
-                content: Some(String::from_utf8(lines).unwrap()),
+                content: Some(lines.join("\n")),
                 html_url: None,
             };
             prop_assert_eq!(decode(&file), Ok(bytes));

@@ -2,9 +2,6 @@
 
 use ringfence_sdk::http::{Request, Response};
 
-/// Entries of a page, unless a call says otherwise.
-pub(crate) const PER_PAGE: u8 = 30;
-
 /// The first page, which is the one that a call without a number means.
 pub(crate) fn first() -> u32 {
     1
@@ -12,7 +9,7 @@ pub(crate) fn first() -> u32 {
 
 /// How many entries a call without a number means.
 pub(crate) fn usual_size() -> u8 {
-    PER_PAGE
+    30
 }
 
 /// Asks for one page.

@@ -8,7 +8,8 @@ use ringfence_sdk::http::Response;
 const UNKNOWN: Duration = Duration::from_secs(60);
 
 /// How long to wait, where a limit of GitHub's own is why it refuses. It answers with 403 or 429, and says the rest in
-/// headers: how many seconds, or that nothing remains until a moment. A component has no clock; the answer's own date does.
+/// headers: how many seconds, or that nothing remains until a moment. A component has no clock, so it takes the time from
+/// the answer's own date.
 pub(crate) fn wait(answer: &Response) -> Option<Duration> {
     let nothing_remains = answer.header("x-ratelimit-remaining") == Some("0");
     match (answer.status, answer.retry_after()) {

@@ -1,7 +1,7 @@
 //! What the sky looks like, in words.
 
-/// The words for a weather code of the World Meteorological Organization (table 4677, as Open-Meteo uses it); `None` for
-/// one that is not in use.
+/// The words for a weather code of the World Meteorological Organization (table 4677, as Open-Meteo uses it); `None`
+/// for one that is not in use.
 pub fn words(code: u16) -> Option<&'static str> {
     Some(match code {
         0 => "clear sky",

@@ -38,15 +38,15 @@ fn the_weather_now_at_a_place_among_many() {
     let (call, asked) = good("current", json!({ "place": "Springfield, illinois" }));
     assert_eq!(
         call.text(),
-        "Springfield, Illinois, United States at 2026-11-30T10:15: light rain, 3.4 °C, feels like -0.6 °C, humidity 81 %, \
-         precipitation 0.2 mm, cloud cover 100 %, wind 14.8 km/h, gusts 31.3 km/h, from 248 °."
+        "Springfield, Illinois, United States at 2026-11-30T10:15: light rain, 3.4 °C, feels like -0.6 °C, \
+         humidity 81 %, precipitation 0.2 mm, cloud cover 100 %, wind 14.8 km/h, gusts 31.3 km/h, from 248 °."
     );
     let structured: Value = call.structured();
     assert_eq!(structured["place"]["latitude"], 39.80172);
     assert_eq!((&structured["sky"], &structured["units"]["speed"]), (&json!("light rain"), &json!("km/h")));
     assert!(asked[0].ends_with("/v1/search?name=Springfield&count=20&language=en&format=json"), "{asked:?}");
-    let forecast = "https://api.open-meteo.com/v1/forecast?latitude=39.80172&longitude=-89.64371&temperature_unit=celsius\
-                    &wind_speed_unit=kmh&precipitation_unit=mm&timezone=auto&current=weather_code%2C";
+    let forecast = "https://api.open-meteo.com/v1/forecast?latitude=39.80172&longitude=-89.64371&\
+                    temperature_unit=celsius&wind_speed_unit=kmh&precipitation_unit=mm&timezone=auto&current=weather_code%2C";
     assert!(asked[1].starts_with(forecast), "{asked:?}");
 }
 

@@ -22,8 +22,8 @@ impl TryFrom<String> for Freshness {
             range if is_range(range) => range,
             _ => {
                 return Err(format!(
-                    "{text:?} is no freshness: write \"day\", \"week\", \"month\", \"year\", or two days in their order, \
-                     such as \"2026-01-01to2026-06-30\""
+                    "{text:?} is no freshness: write \"day\", \"week\", \"month\", \"year\", or two days in their \
+                     order, such as \"2026-01-01to2026-06-30\""
                 ));
             }
         };

