@@ -7,9 +7,10 @@ use ringfence_sdk::http::Response;
 /// How long to wait where GitHub does not say (its documentation, under "Rate limits for the REST API").
 const UNKNOWN: Duration = Duration::from_secs(60);
 
-/// How long to wait, where a limit of GitHub's own is why it refuses. It answers with 403 or 429, and says the rest in
-/// headers: how many seconds, or that nothing remains until a moment. A component has no clock, so it takes the time from
-/// the answer's own date.
+/// How long to wait, where a limit of GitHub's own is why it refuses.
+///
+/// It answers with 403 or 429 then, and headers say the rest: how many seconds, or that nothing remains until a moment.
+/// A component has no clock, so it takes the time from the answer's own date.
 pub(crate) fn wait(answer: &Response) -> Option<Duration> {
     let nothing_remains = answer.header("x-ratelimit-remaining") == Some("0");
     match (answer.status, answer.retry_after()) {
