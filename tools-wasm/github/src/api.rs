@@ -3,6 +3,7 @@
 use ringfence_sdk::FailureKind;
 use ringfence_sdk::http::{Request, Response};
 use ringfence_sdk::prelude::*;
+use ringfence_sdk::serde::de::DeserializeOwned;
 use ringfence_sdk::serde_json::Value;
 
 use crate::rate;
@@ -37,6 +38,25 @@ fn with_headers(request: Request) -> Request {
 pub(crate) fn answer(request: Request) -> Result<Response, Failure> {
     let answer = request.send()?;
     if answer.is_success() { Ok(answer) } else { Err(refusal(&answer)) }
+}
+
+/// What `request` made.
+///
+/// # Errors
+/// As [`answer`]. Where it may have been made all the same, the failure warns of a second try.
+pub(crate) fn made<T: DeserializeOwned>(request: Request) -> Result<T, Failure> {
+    let answer = request.send()?;
+    match answer.status {
+        500.. => Err(unclear(refusal(&answer))),
+        _ if answer.is_success() => answer.json().map_err(unclear),
+        _ => Err(refusal(&answer)),
+    }
+}
+
+fn unclear(failure: Failure) -> Failure {
+    let said = failure.message.trim_end_matches('.');
+    let message = format!("{said}; GitHub may have done it all the same, so look before you try again.");
+    Failure { message, ..failure }
 }
 
 fn refusal(answer: &Response) -> Failure {

@@ -101,7 +101,7 @@ pub fn list_comments(args: ListComments) -> Result<Output, Failure> {
 )]
 pub fn add_comment(args: AddComment) -> Result<Output, Failure> {
     let request = api::post(&path(&args.repository, args.number)).json(&NewComment { body: &args.body })?;
-    let comment: Comment = api::answer(request)?.json()?;
+    let comment: Comment = api::made(request)?;
     Output::text(format!("Commented: {}", comment.html_url)).with_structured(&comment)
 }
 

@@ -158,7 +158,7 @@ pub fn get_issue(args: GetIssue) -> Result<Output, Failure> {
 pub fn create_issue(args: CreateIssue) -> Result<Output, Failure> {
     let CreateIssue { title, body, labels, assignees, .. } = &args;
     let new = NewIssue { title, body, labels, assignees };
-    let issue: Issue = api::answer(api::post(&args.repository.path("/issues")).json(&new)?)?.json()?;
+    let issue: Issue = api::made(api::post(&args.repository.path("/issues")).json(&new)?)?;
     Output::text(format!("Opened #{}: {}", issue.number, issue.html_url)).with_structured(&issue)
 }
 

@@ -200,6 +200,21 @@ fn a_refusal_says_what_the_caller_can_do() {
 }
 
 #[test]
+fn what_may_have_been_made_is_not_made_again_blindly() {
+    for (tool, mut args) in
+        [("create_issue", json!({ "title": "T" })), ("add_comment", json!({ "number": 1, "body": "B" }))]
+    {
+        args["repository"] = json!("a/b");
+        let failure =
+            |status, body: &str| call_for(tool, args.clone(), Response::new(status, body)).0.failure().clone();
+        for unclear in [failure(502, "<html>"), failure(201, "{}"), failure(200, "<html>")] {
+            assert!(unclear.message.ends_with("; GitHub may have done it all the same, so look before you try again."));
+        }
+        assert!(!failure(404, "{}").message.contains("all the same"));
+    }
+}
+
+#[test]
 fn a_limit_of_githubs_says_when_to_try_again() {
     let answer = Response::new(403, r#"{"message": "API rate limit exceeded for user ID 1."}"#)
         .with_header("x-ratelimit-remaining", "0")
