@@ -35,7 +35,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("ringfence-sdk", &["ringfence-sdk-macros", "ringfence-wit"]),
     ("ringfence-sdk-macros", &[]),
     ("ringfence-tool-calc", &["ringfence-sdk"]),
+    ("ringfence-tool-github", &["ringfence-sdk"]),
     ("ringfence-tool-text", &["ringfence-sdk"]),
+    ("ringfence-tool-weather", &["ringfence-sdk"]),
+    ("ringfence-tool-web-search", &["ringfence-sdk"]),
     ("ringfence-guests", &["ringfence-wit"]),
     ("ringfence-guest-mirror-plain", &["ringfence-sdk"]),
 ];

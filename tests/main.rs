@@ -19,6 +19,7 @@ mod limits;
 mod long;
 mod mcp;
 mod near_agent;
+mod network_tools;
 mod packages;
 mod pipeline;
 mod readme;

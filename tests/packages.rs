@@ -106,7 +106,7 @@ fn a_source_cannot_have_the_name_of_one_of_ours() {
 
 #[test]
 fn our_own_tools_are_packages_like_any_other() {
-    for name in ["calc", "text"] {
+    for name in ["calc", "github", "text", "weather", "web-search"] {
         let manifest =
             std::fs::read_to_string(repository().join("tools-wasm").join(name).join("ringfence.toml")).unwrap();
         ringfence_package::PackageInfo::parse(&manifest).unwrap();

@@ -35,11 +35,12 @@ fn words(line: &str) -> Vec<String> {
 #[test]
 fn every_command_runs_in_the_order_it_stands() {
     let home = Home::new();
-    // What the reader has: a package by acme and acme's key.
+    // What the reader has: two packages by acme and acme's key.
     home.key("acme");
     let asks = blocks("manifest").join("\n");
     let file = home.file("weather.wasm", guests::package_with("fetcher", "weather", &asks));
     home.sign(&file, "acme");
+    home.sign(&home.file("github.wasm", guests::own_package("github")), "acme");
     let mut folder = home.path().to_owned();
     let mut ran = 0;
     for line in blocks("console") {

@@ -40,6 +40,23 @@ pub fn package_saying(name: &str, manifest: &str) -> Vec<u8> {
     pack(name, manifest)
 }
 
+/// One of our own tools as the package that `ringfence build` makes of it.
+#[allow(dead_code, reason = "the benchmarks do not use it")]
+pub fn own_package(name: &str) -> Vec<u8> {
+    let manifest = repository().join("tools-wasm").join(name).join("ringfence.toml");
+    pack(name, &std::fs::read_to_string(manifest).unwrap())
+}
+
+/// What is built beside the examples of tests/guests, each under the name of its folder.
+const PROJECTS: [&str; 6] = [
+    "tests/guests/mirror_plain",
+    "tools-wasm/calc",
+    "tools-wasm/github",
+    "tools-wasm/text",
+    "tools-wasm/weather",
+    "tools-wasm/web-search",
+];
+
 /// What all test packages say of themselves.
 const REST: &str = "publisher = \"tests\"\ndescription = \"A guest.\"\nlicense = \"MIT\"\n";
 
@@ -59,7 +76,7 @@ fn build() -> HashMap<String, Arc<[u8]>> {
     let toolchain = Toolchain::find(&folder).unwrap();
     let mut quiet = |_: &str| {};
     let mut artifacts = compile::examples(&toolchain, &folder, &mut quiet).unwrap();
-    for project in ["tests/guests/mirror_plain", "tools-wasm/calc", "tools-wasm/text"] {
+    for project in PROJECTS {
         let mut artifact = compile::library(&toolchain, &root.join(project), &mut quiet).unwrap();
         artifact.name = project.rsplit('/').next().unwrap().to_owned();
         artifacts.push(artifact);

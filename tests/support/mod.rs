@@ -1,5 +1,6 @@
 //! What the tests share: guests built once, hosts in throw-away folders, the real binary.
 
+pub mod authority;
 pub mod binary;
 pub mod figures;
 pub mod guests;

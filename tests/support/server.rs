@@ -1,9 +1,11 @@
 //! A small HTTP server in threads, that says back what it got.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 /// A server on the loopback interface.
 pub struct Server {
@@ -26,14 +28,36 @@ struct Noted {
 pub struct Exchange<'a> {
     /// First line and headers.
     pub head: String,
-    reader: &'a mut BufReader<TcpStream>,
-    writer: &'a mut TcpStream,
+    stream: &'a mut BufReader<Box<dyn Connection>>,
 }
+
+/// What a server reads and writes.
+trait Connection: Read + Write {}
+
+impl<T: Read + Write> Connection for T {}
+
+type Open = Arc<dyn Fn(TcpStream) -> io::Result<Box<dyn Connection>> + Send + Sync>;
 
 impl Server {
     /// Starts one that answers each request with what `answer` makes of it: status line, headers, body.
     pub fn new(answer: impl Fn(&str) -> (String, Vec<u8>) + Send + Sync + 'static) -> Self {
-        Self::start(move |exchange, noted| {
+        Self::answering(Arc::new(|stream| Ok(Box::new(stream))), answer)
+    }
+
+    /// The same over TLS, as who `identity` says.
+    pub fn tls(
+        identity: Arc<ServerConfig>,
+        answer: impl Fn(&str) -> (String, Vec<u8>) + Send + Sync + 'static,
+    ) -> Self {
+        let secured = move |stream: TcpStream| -> io::Result<Box<dyn Connection>> {
+            let connection = ServerConnection::new(identity.clone()).map_err(io::Error::other)?;
+            Ok(Box::new(StreamOwned::new(connection, stream)))
+        };
+        Self::answering(Arc::new(secured), answer)
+    }
+
+    fn answering(open: Open, answer: impl Fn(&str) -> (String, Vec<u8>) + Send + Sync + 'static) -> Self {
+        Self::start(open, move |exchange, noted| {
             let request = exchange.whole()?;
             // Before the answer, so that whoever has it finds the request here.
             noted.seen.lock().unwrap().push(request.clone());
@@ -43,30 +67,33 @@ impl Server {
             let length = if says { String::new() } else { format!("\r\ncontent-length: {}", body.len()) };
             exchange.send(format!("HTTP/1.1 {head}{length}\r\n\r\n").as_bytes())?;
             exchange.send(&body)?;
-            if head.contains("connection: close") { Err(std::io::ErrorKind::ConnectionAborted.into()) } else { Ok(()) }
+            if head.contains("connection: close") { Err(io::ErrorKind::ConnectionAborted.into()) } else { Ok(()) }
         })
     }
 
     /// Starts one that reads and writes by itself, and gives the request as it is to be noted.
-    pub fn by_hand(converse: impl Fn(&mut Exchange<'_>) -> std::io::Result<String> + Send + Sync + 'static) -> Self {
-        Self::start(move |exchange, noted| {
+    pub fn by_hand(converse: impl Fn(&mut Exchange<'_>) -> io::Result<String> + Send + Sync + 'static) -> Self {
+        Self::start(Arc::new(|stream| Ok(Box::new(stream))), move |exchange, noted| {
             let request = converse(exchange)?;
             noted.seen.lock().unwrap().push(request);
             Ok(())
         })
     }
 
-    fn start(converse: impl Fn(&mut Exchange<'_>, &Noted) -> std::io::Result<()> + Send + Sync + 'static) -> Self {
+    fn start(
+        open: Open,
+        converse: impl Fn(&mut Exchange<'_>, &Noted) -> io::Result<()> + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let noted = Arc::<Noted>::default();
         let (converse, notes) = (Arc::new(converse), noted.clone());
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let (converse, notes) = (converse.clone(), notes.clone());
+                let (open, converse, notes) = (open.clone(), converse.clone(), notes.clone());
                 notes.open.fetch_add(1, Ordering::SeqCst);
                 std::thread::spawn(move || {
-                    let _ = serve(stream, &*converse, &notes);
+                    let _ = serve(stream, &*open, &*converse, &notes);
                     notes.open.fetch_sub(1, Ordering::SeqCst);
                 });
             }
@@ -102,11 +129,11 @@ impl Server {
 
 impl Exchange<'_> {
     /// The request with all of its body.
-    pub fn whole(&mut self) -> std::io::Result<String> {
+    pub fn whole(&mut self) -> io::Result<String> {
         let head = self.head.to_ascii_lowercase();
         let length = head.lines().find_map(|line| line.strip_prefix("content-length:"));
         let mut body = vec![0; length.map_or(0, |value| value.trim().parse().unwrap())];
-        self.reader.read_exact(&mut body)?;
+        self.stream.read_exact(&mut body)?;
         if head.contains("transfer-encoding: chunked") {
             while let Some(chunk) = self.chunk()? {
                 body.extend(chunk);
@@ -116,24 +143,24 @@ impl Exchange<'_> {
     }
 
     /// The next chunk of a chunked body; `None` at its end.
-    pub fn chunk(&mut self) -> std::io::Result<Option<Vec<u8>>> {
+    pub fn chunk(&mut self) -> io::Result<Option<Vec<u8>>> {
         let size = self.line()?;
-        let size = usize::from_str_radix(size.trim(), 16).map_err(std::io::Error::other)?;
+        let size = usize::from_str_radix(size.trim(), 16).map_err(io::Error::other)?;
         let mut chunk = vec![0; size];
-        self.reader.read_exact(&mut chunk)?;
+        self.stream.read_exact(&mut chunk)?;
         self.line()?;
         Ok((size > 0).then_some(chunk))
     }
 
     /// Sends `bytes` as they stand.
-    pub fn send(&mut self, bytes: &[u8]) -> std::io::Result<()> {
-        self.writer.write_all(bytes)
+    pub fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.stream.get_mut().write_all(bytes)
     }
 
-    fn line(&mut self) -> std::io::Result<String> {
+    fn line(&mut self) -> io::Result<String> {
         let mut line = String::new();
-        match self.reader.read_line(&mut line)? {
-            0 => Err(std::io::ErrorKind::UnexpectedEof.into()),
+        match self.stream.read_line(&mut line)? {
+            0 => Err(io::ErrorKind::UnexpectedEof.into()),
             _ => Ok(line),
         }
     }
@@ -141,15 +168,15 @@ impl Exchange<'_> {
 
 fn serve(
     stream: TcpStream,
-    converse: &dyn Fn(&mut Exchange<'_>, &Noted) -> std::io::Result<()>,
+    open: &dyn Fn(TcpStream) -> io::Result<Box<dyn Connection>>,
+    converse: &dyn Fn(&mut Exchange<'_>, &Noted) -> io::Result<()>,
     notes: &Noted,
-) -> std::io::Result<()> {
+) -> io::Result<()> {
     // A response in two pieces does not wait for an acknowledgement.
     stream.set_nodelay(true)?;
-    let mut reader = BufReader::new(stream.try_clone()?);
-    let mut writer = stream;
+    let mut stream = BufReader::new(open(stream)?);
     loop {
-        let mut exchange = Exchange { head: String::new(), reader: &mut reader, writer: &mut writer };
+        let mut exchange = Exchange { head: String::new(), stream: &mut stream };
         while !exchange.head.ends_with("\r\n\r\n") {
             let line = exchange.line()?;
             exchange.head.push_str(&line);

@@ -13,6 +13,7 @@ use rustls::{ClientConfig, RootCertStore};
 use thiserror::Error;
 
 use crate::address::AddressGrants;
+use crate::hosts::FixedHosts;
 use crate::resolve::{CheckedResolver, Resolver, SystemResolver};
 
 /// Clients that are kept, one for each set of granted addresses. Few hosts have more than a handful of sets.
@@ -31,6 +32,8 @@ const MAX_HEADERS: usize = 128;
 pub struct Settings {
     /// Who resolves names.
     pub resolver: Arc<dyn Resolver>,
+    /// Names for which the resolver is not asked.
+    pub hosts: FixedHosts,
     /// Certificates in PEM of authorities that are trusted besides Mozilla's.
     pub authorities: Vec<u8>,
     /// The longest time for a connection, TLS included. The time for the request holds as well.
@@ -43,6 +46,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             resolver: Arc::new(SystemResolver::default()),
+            hosts: FixedHosts::default(),
             authorities: Vec::new(),
             connect_timeout: Duration::from_secs(10),
             scrubber: Arc::default(),
@@ -68,6 +72,7 @@ pub enum SettingsError {
 /// must not get a connection to an address that only another tool may reach.
 pub(crate) struct Clients {
     resolver: Arc<dyn Resolver>,
+    hosts: Arc<FixedHosts>,
     tls: ClientConfig,
     connect_timeout: Duration,
     /// The one used last stands last.
@@ -77,8 +82,8 @@ pub(crate) struct Clients {
 impl Clients {
     pub(crate) fn new(settings: Settings) -> Result<Self, SettingsError> {
         let tls = tls(&settings.authorities)?;
-        let Settings { resolver, connect_timeout, .. } = settings;
-        Ok(Self { resolver, tls, connect_timeout, kept: Mutex::default() })
+        let Settings { resolver, hosts, connect_timeout, .. } = settings;
+        Ok(Self { resolver, hosts: Arc::new(hosts), tls, connect_timeout, kept: Mutex::default() })
     }
 
     /// The client of all tools with these `grants`, for whoever waits `patience` for a connection. One who waits less
@@ -101,7 +106,8 @@ impl Clients {
     }
 
     fn build(&self, grants: &AddressGrants, connect_timeout: Duration) -> Result<Client, reqwest::Error> {
-        let resolver = CheckedResolver { resolver: Arc::clone(&self.resolver), grants: grants.clone() };
+        let (resolver, hosts) = (Arc::clone(&self.resolver), Arc::clone(&self.hosts));
+        let resolver = CheckedResolver { resolver, hosts, grants: grants.clone() };
         Client::builder()
             // A proxy resolves names itself: with HTTPS_PROXY set, no address would be checked.
             .no_proxy()

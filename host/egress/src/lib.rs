@@ -10,6 +10,7 @@ mod client;
 mod credential;
 mod decode;
 mod error;
+mod hosts;
 mod oauth;
 mod outgoing;
 mod redirect;
@@ -28,6 +29,7 @@ pub use client::{Settings, SettingsError};
 pub use credential::{CredentialError, MIN_CREDENTIAL, Placement, PlacementError, is_forbidden_header, withhold};
 pub use decode::{DecodeError, Decoded, decode};
 pub use error::EgressError;
+pub use hosts::{FixedHostError, FixedHosts};
 pub use oauth::{
     ClientAuth, GrantType, OAuth2, OAuth2Error, OAuthClient, Scope, TokenError, TokenSource, TokenUrl, Tokens,
 };

@@ -1,6 +1,5 @@
 //! Names become addresses, and every address is checked before anything is connected to.
 
-use std::error::Error as StdError;
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 use std::sync::Arc;
@@ -11,6 +10,7 @@ use thiserror::Error;
 use tokio::sync::Semaphore;
 
 use crate::address::{AddressGrants, AddressRefused};
+use crate::hosts::FixedHosts;
 
 /// Look-ups at once. Each holds a thread until the system answers, even when nobody waits for it any more.
 const MAX_LOOKUPS: usize = 64;
@@ -90,33 +90,36 @@ impl ResolveError {
 /// The resolver of one client: what it returns is all that is ever connected to.
 pub(crate) struct CheckedResolver {
     pub(crate) resolver: Arc<dyn Resolver>,
+    pub(crate) hosts: Arc<FixedHosts>,
     pub(crate) grants: AddressGrants,
 }
 
 impl Resolve for CheckedResolver {
     fn resolve(&self, name: Name) -> Resolving {
-        let (resolver, grants) = (Arc::clone(&self.resolver), self.grants.clone());
+        let (resolver, hosts, grants) = (Arc::clone(&self.resolver), Arc::clone(&self.hosts), self.grants.clone());
         Box::pin(async move {
-            let addresses = checked(&*resolver, &grants, name.as_str()).await?;
-            // The port is the URL's.
-            let addresses: Addrs = Box::new(addresses.into_iter().map(|address| SocketAddr::new(address, 0)));
+            let found = match hosts.get(name.as_str()) {
+                Some(address) => vec![address],
+                None => look_up(&*resolver, name.as_str()).await?,
+            };
+            check(&found, &grants, name.as_str())?;
+            let addresses: Addrs = Box::new(found.into_iter());
             Ok(addresses)
         })
     }
 }
 
-async fn checked(
-    resolver: &dyn Resolver,
-    grants: &AddressGrants,
-    name: &str,
-) -> Result<Vec<IpAddr>, Box<dyn StdError + Send + Sync>> {
+async fn look_up(resolver: &dyn Resolver, name: &str) -> Result<Vec<SocketAddr>, ResolveError> {
     let own = || name.to_owned();
     let found = resolver.resolve(name).await.map_err(|source| ResolveError::Lookup { name: own(), source })?;
     if found.is_empty() {
-        return Err(ResolveError::Empty(own()).into());
+        return Err(ResolveError::Empty(own()));
     }
-    for address in &found {
-        grants.check(*address).map_err(|refused| ResolveError::Refused { name: own(), refused })?;
-    }
-    Ok(found)
+    // The port is the URL's.
+    Ok(found.into_iter().map(|address| SocketAddr::new(address, 0)).collect())
+}
+
+fn check(found: &[SocketAddr], grants: &AddressGrants, name: &str) -> Result<(), ResolveError> {
+    let refused = |refused| ResolveError::Refused { name: name.to_owned(), refused };
+    found.iter().try_for_each(|address| grants.check(address.ip())).map_err(refused)
 }

@@ -212,6 +212,7 @@ pub(crate) fn door(config: &Config, scrubber: &Arc<CurrentScrubber>) -> Result<E
     let authorities =
         config.network.authorities.as_deref().map(fs_err::read).transpose().map_err(BuildError::Network)?;
     let settings = Settings {
+        hosts: config.network.hosts.clone(),
         authorities: authorities.unwrap_or_default(),
         connect_timeout: Duration::from_millis(config.network.connect_ms),
         scrubber: scrubber.clone(),

@@ -8,6 +8,7 @@ mod cancel;
 mod cases;
 mod credentials;
 mod errors;
+mod hosts;
 mod limits;
 mod model;
 mod oauth;

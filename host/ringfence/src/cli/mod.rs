@@ -82,7 +82,7 @@ enum Command {
     /// Say whose signatures to trust.
     Trust(trust::Trust),
     /// Grant an installed package what it asks for.
-    Grant(grant::Grant),
+    Grant(Box<grant::Grant>),
     /// Take back all that a package was granted.
     Revoke(revoke::Revoke),
     /// Show what the installed packages ask for and what of it is granted.

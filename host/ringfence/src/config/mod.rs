@@ -13,6 +13,7 @@ use ringfence_core::gates::rate::{RateRule, RateRules};
 use ringfence_core::limit::{LimitKind, LimitSet};
 use ringfence_core::tool::RateLimit;
 use ringfence_distribution::{IndexPlace, Reach};
+use ringfence_egress::FixedHosts;
 use ringfence_package::grant::NamePattern;
 use ringfence_package::reading::{self, ReadError};
 use ringfence_source_wasm::concurrency::ConcurrencySettings;
@@ -65,13 +66,15 @@ pub struct NetworkConfig {
     /// A file of certificates in PEM, of authorities that are trusted beside the usual ones.
     #[schemars(with = "Option<String>")]
     pub authorities: Option<PathBuf>,
+    /// Names that lead to a fixed address, whatever the resolver says.
+    pub hosts: FixedHosts,
     /// The longest time for a connection, TLS included, in milliseconds.
     pub connect_ms: u64,
 }
 
 impl Default for NetworkConfig {
     fn default() -> Self {
-        Self { authorities: None, connect_ms: 10_000 }
+        Self { authorities: None, hosts: FixedHosts::default(), connect_ms: 10_000 }
     }
 }
 
