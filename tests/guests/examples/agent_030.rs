@@ -1,6 +1,7 @@
 //! A tool of the contract `near:agent` 0.3.0: takes the steps that it is told to take, with what that contract gives it.
 
 #[cfg(target_arch = "wasm32")]
+#[expect(unsafe_code, reason = "what a component exports is generated")]
 mod component {
     use serde_json::{Value, json};
 

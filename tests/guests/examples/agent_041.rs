@@ -1,6 +1,7 @@
 //! A tool of the contract `near:agent` 0.4.1: sends requests and says of what kind its failures are.
 
 #[cfg(target_arch = "wasm32")]
+#[expect(unsafe_code, reason = "what a component exports is generated")]
 mod component {
     use serde_json::{Value, json};
 
