@@ -1,7 +1,7 @@
 //! The way of a request: decide, count, place credentials, send; again for each redirect.
 
 use futures::{StreamExt as _, TryStreamExt as _};
-use http::header::{ACCEPT_ENCODING, RANGE};
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, RANGE};
 use http::{HeaderValue, Method};
 use ringfence_core::Limits;
 
@@ -102,6 +102,7 @@ fn receive(
     let (status, mut headers) = (answer.status(), answer.headers().clone());
     let mut counter = Counter::new(limits);
     counter.add(size_of_headers(&headers))?;
+    let length = answer.content_length().filter(|_| !headers.contains_key(CONTENT_ENCODING));
     let origin = request.target.seen().origin();
     let arriving = answer.bytes_stream().map_err(move |error| EgressError::of_client(origin.clone(), error));
     let mut body = counted(arriving, counter.clone());
@@ -113,5 +114,5 @@ fn receive(
     clean(&mut headers);
     access.scanner().headers(&mut headers);
     let body = Body::timed(access.scanner().stream(body).boxed(), clock);
-    Ok(Response { status, headers, target: request.target, body })
+    Ok(Response { status, headers, length, target: request.target, body })
 }
