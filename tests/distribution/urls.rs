@@ -29,15 +29,14 @@ fn signed(home: &Home) -> (Vec<u8>, Vec<u8>) {
 /// Runs `install`, with a folder for temporary files of its own, in which nothing may stay.
 #[track_caller]
 fn install(home: &Home, args: &[&str]) -> Run {
-    let temporary = home.path().join("temporary");
+    let tools = || std::fs::read_dir(home.path().join("home/state/tools")).map_or(0, Iterator::count);
+    let (before, temporary) = (tools(), home.path().join("temporary"));
     std::fs::create_dir_all(&temporary).unwrap();
     let mut command = home.command();
     command.arg("install").args(args).env("TMPDIR", &temporary);
     let run = Home::feed(command, "");
     assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0, "something is left: {run:?}");
-    if run.code != 0 {
-        assert_eq!(std::fs::read_dir(home.path().join("home/state/tools")).map_or(0, Iterator::count), 0);
-    }
+    assert!(run.code == 0 || tools() == before, "something is left: {run:?}");
     run
 }
 

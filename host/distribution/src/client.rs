@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
-use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, StatusCode};
 use ringfence_core::limit::{LimitKind, LimitSet, Limits};
 use ringfence_egress::{
@@ -120,8 +119,7 @@ impl Client {
 
     async fn body(&self, response: Response, ask: &Ask<'_>) -> Result<Bytes, DistributionError> {
         let too_large = || DistributionError::TooLarge { what: ask.what.to_owned(), most: ask.most };
-        let length = response.headers.get(CONTENT_LENGTH).and_then(|value| value.to_str().ok());
-        let total: Option<u64> = length.and_then(|text| text.parse().ok());
+        let total = response.length;
         if total.is_some_and(|total| total > ask.most) {
             return Err(too_large());
         }

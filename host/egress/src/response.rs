@@ -40,6 +40,8 @@ pub struct Response {
     pub status: StatusCode,
     /// The headers, without cookies, keys and those of the connection.
     pub headers: HeaderMap,
+    /// How many bytes the body will have, where the server says so and sends them as they are.
+    pub length: Option<u64>,
     /// What answered, after all redirects. The guest did not send it, so it is for the operator.
     pub target: Target,
     /// The body.

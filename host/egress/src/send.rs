@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{StreamExt as _, TryStreamExt as _};
-use http::header::{ACCEPT_ENCODING, CONTENT_LENGTH, RANGE};
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_LENGTH, RANGE};
 use http::{HeaderValue, Method, StatusCode};
 use ringfence_core::{Limits, Secret};
 
@@ -244,6 +244,7 @@ fn receive(
     let (status, mut headers) = (answer.status(), answer.headers().clone());
     let mut counter = Counter::new(limits);
     counter.add(size_of_headers(&headers))?;
+    let length = answer.content_length().filter(|_| !headers.contains_key(CONTENT_ENCODING));
     let origin = request.target.seen().origin();
     let (arriving, trailers) = arriving(answer, scanner);
     let arriving = arriving.map_err(move |error| fate.or(EgressError::of_client(origin.clone(), error)));
@@ -256,5 +257,5 @@ fn receive(
     clean(&mut headers);
     scanner.headers(&mut headers);
     let body = Body::timed(scanner.stream(body).boxed(), clock, trailers);
-    Ok(Response { status, headers, target: request.target, body })
+    Ok(Response { status, headers, length, target: request.target, body })
 }

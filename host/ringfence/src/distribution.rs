@@ -34,11 +34,11 @@ pub(crate) struct Distribution {
     allowed: Allowed,
 }
 
-/// A package that was fetched into a folder of its own, which is removed with this.
+/// A package that was fetched, if need be into a folder of its own, which is removed with this.
 pub(crate) struct Staged {
     /// The component. Its signature stands beside it.
     pub(crate) file: PathBuf,
-    _folder: TempDir,
+    _folder: Option<TempDir>,
 }
 
 impl Distribution {
@@ -62,8 +62,14 @@ impl Distribution {
     ) -> Result<Option<Staged>, RequestError> {
         let wanted = Wanted { login: login(location).await?, ..wanted };
         let package = self.fetcher(location, watcher)?.fetch(location, &wanted).await.map_err(refused)?;
-        let staged = package.map(|package| stage(&package)).transpose();
-        staged.map_err(|error| RequestError::new(ErrorKind::Failed, "fetch.io", &error))
+        let staged = package.map(|package| match location {
+            // It is where the owner can read it, with its signature.
+            Location::File(path) if wanted.signature.is_none() && wanted.digest.is_none() => {
+                Ok(Staged { file: path.clone(), _folder: None })
+            }
+            _ => stage(&package),
+        });
+        staged.transpose().map_err(|error| RequestError::new(ErrorKind::Failed, "fetch.io", &error))
     }
 
     /// Publishes `package`, whose file is called `file`, at `to`.
@@ -140,7 +146,7 @@ fn stage(package: &PackageFile) -> std::io::Result<Staged> {
     if let Some(bytes) = &package.signature {
         fs_err::write(folder.path().join(format!("package.wasm.{}", signature::EXTENSION)), bytes)?;
     }
-    Ok(Staged { file, _folder: folder })
+    Ok(Staged { file, _folder: Some(folder) })
 }
 
 /// What kind of no an error is.
