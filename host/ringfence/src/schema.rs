@@ -43,7 +43,7 @@ fn of<T: JsonSchema>() -> Schema {
     settings.into_generator().into_root_schema_for::<T>()
 }
 
-/// TOML has no null: what may be null is left out.
+/// TOML has no null: what may be null is left out. The defaults of a table stand at its fields.
 fn without_null(schema: &mut Schema) {
     if let Some(Value::Array(types)) = schema.get_mut("type") {
         types.retain(|name| name != "null");
@@ -52,7 +52,7 @@ fn without_null(schema: &mut Schema) {
             schema.insert("type".into(), only);
         }
     }
-    if schema.get("default").is_some_and(Value::is_null) {
+    if schema.get("default").is_some_and(|default| default.is_null() || default.is_object()) {
         schema.remove("default");
     }
 }
