@@ -72,7 +72,7 @@ impl Turn<'_> {
             Ok(Ok(true)) => {}
             // What the operator stored meanwhile is what they want.
             Ok(Ok(false)) => {
-                tracing::warn!(target: "vault", secret = name, "the refresh token was changed while it was in use")
+                tracing::warn!(target: "vault", secret = name, "the refresh token was changed while it was in use");
             }
             Ok(Err(error)) => {
                 tracing::error!(target: "vault", secret = name, "the new refresh token is lost when this process ends: {error}");
