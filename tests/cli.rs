@@ -37,9 +37,18 @@ fn exit_codes_tell_kinds_of_no_apart() {
 fn json_is_one_document_for_answers_and_errors() {
     let home = Home::new();
     assert_eq!(home.args(&["--json", "call", "echo", "{\"message\": \"x\"}"]).json()["content"][0]["text"], "x");
-    for command in
-        ["tools", "list", "trust list", "audit", "audit --verify", "config", "config --path", "config --check"]
-    {
+    for command in [
+        "tools",
+        "list",
+        "update",
+        "search",
+        "trust list",
+        "audit",
+        "audit --verify",
+        "config",
+        "config --path",
+        "config --check",
+    ] {
         home.run(&format!("{command} --json")).json();
     }
     let run = home.args(&["--json", "call", "nobody"]);
@@ -194,25 +203,8 @@ fn completions_and_help_exist_for_every_command() {
     }
     let help = home.run("--help").ok();
     for command in [
-        "demo",
-        "call",
-        "tools",
-        "serve",
-        "install",
-        "list",
-        "remove",
-        "trust",
-        "audit",
-        "config",
-        "schema",
-        "new",
-        "build",
-        "pack",
-        "import-capabilities",
-        "test",
-        "inspect",
-        "key",
-        "sign",
+        "demo", "call", "tools", "serve", "install", "list", "remove", "trust", "audit", "config", "schema", "new",
+        "build", "pack", "import-capabilities", "test", "inspect", "key", "sign", "publish", "update", "search",
         "verify",
     ] {
         assert!(help.contains(&format!("  {command} ")), "{command}");

@@ -118,7 +118,8 @@ fn what_is_no_package_is_said_with_its_cause() {
             "/huge.wasm" => ("200 OK\r\nconnection: close\r\ncontent-length: 99999999999".into(), Vec::new()),
             "/broken.wasm" => ("500 Internal Server Error".into(), Vec::new()),
             "/closed.wasm" => ("403 Forbidden".into(), Vec::new()),
-            _ => ("404 Not Found".into(), Vec::new()),
+            // Many have a long page for it.
+            _ => ("404 Not Found".into(), vec![b'x'; 200 << 10]),
         }
     });
     let right = digest(&component);

@@ -7,7 +7,7 @@ use bytes::{Bytes, BytesMut};
 use http::{HeaderMap, StatusCode};
 use ringfence_core::limit::{LimitKind, LimitSet, Limits};
 use ringfence_egress::{
-    Access, AddressGrants, BoundCredential, Budget, Egress, EgressError, MAX_REDIRECTS, Request, Response, Target,
+    Access, AddressGrants, Body, BoundCredential, Budget, Egress, EgressError, MAX_REDIRECTS, Request, Response, Target,
 };
 use ringfence_package::component;
 
@@ -23,6 +23,9 @@ const SMALL: u64 = 8 << 20;
 
 /// Room beside a body, for URL and headers, in bytes.
 const HEADERS: u64 = 128 << 10;
+
+/// How much is read of an error's page, in bytes.
+const MAX_ERROR_PAGE: usize = 64 << 10;
 
 /// Told how far a download is: what, how many bytes have come, and how many there are, where the server says so.
 pub type Watcher = Box<dyn Fn(&str, u64, Option<u64>) + Send + Sync>;
@@ -113,7 +116,11 @@ impl Client {
         let sent = self.door.send(request, &access, &Budget::new(limits(ask))).await;
         let response = sent.map_err(|error| DistributionError::of_egress(&origin, error))?;
         let (status, headers, target) = (response.status, response.headers.clone(), response.target.clone());
-        let body = if ask.method == "HEAD" { Bytes::new() } else { self.body(response, ask).await? };
+        let body = match status.is_success() {
+            _ if ask.method == "HEAD" => Bytes::new(),
+            true => self.body(response, ask).await?,
+            false => error_page(response.body).await,
+        };
         Ok(Answer { status, headers, target, body })
     }
 
@@ -168,6 +175,17 @@ impl Answer {
             format!(": {}", text.chars().filter(|c| !c.is_control()).take(200).collect::<String>())
         })
     }
+}
+
+/// The beginning of what a server says of an error; some have long pages for it.
+async fn error_page(mut arriving: Body) -> Bytes {
+    let mut page = BytesMut::new();
+    while page.len() < MAX_ERROR_PAGE
+        && let Ok(Some(chunk)) = arriving.chunk().await
+    {
+        page.extend_from_slice(&chunk);
+    }
+    page.freeze()
 }
 
 fn limits(ask: &Ask<'_>) -> Limits {
