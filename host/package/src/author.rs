@@ -132,8 +132,8 @@ url = "https://api.example.org/**"
             "line 10, column 1: unknown field `feul`: did you mean `fuel`?"
         );
         assert_eq!(
-            error(&GOOD.replace("url =", "ulr =")),
-            "line 13, column 1: unknown field `ulr`: did you mean `url`?"
+            error(&GOOD.replace("url =", "urls =")),
+            "line 13, column 1: unknown field `urls`: did you mean `url`?"
         );
         assert_eq!(
             error(&format!("{GOOD}[capabilities.workspce]\n")),
