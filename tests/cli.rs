@@ -203,8 +203,28 @@ fn completions_and_help_exist_for_every_command() {
     }
     let help = home.run("--help").ok();
     for command in [
-        "demo", "call", "tools", "serve", "install", "list", "remove", "trust", "audit", "config", "schema", "new",
-        "build", "pack", "import-capabilities", "test", "inspect", "key", "sign", "publish", "update", "search",
+        "demo",
+        "call",
+        "tools",
+        "serve",
+        "install",
+        "list",
+        "remove",
+        "trust",
+        "audit",
+        "config",
+        "schema",
+        "new",
+        "build",
+        "pack",
+        "import-capabilities",
+        "test",
+        "inspect",
+        "key",
+        "sign",
+        "publish",
+        "update",
+        "search",
         "verify",
     ] {
         assert!(help.contains(&format!("  {command} ")), "{command}");
