@@ -62,6 +62,24 @@ const MANIFEST: Tests = &[
         ],
     ),
     (
+        "tests/capabilities/oauth.rs",
+        &[
+            (
+                "a_token_is_obtained_for_a_granted_client_and_seen_by_nobody",
+                &[
+                    "capabilities.credentials.*.oauth2.token_url",
+                    "capabilities.credentials.*.oauth2.grant",
+                    "capabilities.credentials.*.oauth2.scopes[]",
+                    "capabilities.credentials.*.oauth2.audience",
+                ],
+            ),
+            (
+                "a_refresh_token_that_the_server_replaces_is_there_for_the_next_process",
+                &["capabilities.credentials.*.oauth2.client_auth"],
+            ),
+        ],
+    ),
+    (
         "tests/capabilities/tools.rs",
         &[("a_tool_is_called_where_that_was_asked_for_and_granted", &["capabilities.tools.*"])],
     ),
@@ -179,6 +197,21 @@ const CONFIG: Tests = &[
         ],
     ),
     ("tests/capabilities/files.rs", &[("files_are_read_and_written_as_far_as_that_was_granted", &["workspace.root"])]),
+    (
+        "tests/capabilities/secrets.rs",
+        &[("a_value_is_given_out_where_the_operator_allows_that_and_is_on_record", &["secrets.reveal[]"])],
+    ),
+    (
+        "tests/network_tools/certificates.rs",
+        &[("a_name_that_leads_elsewhere_needs_the_same_grants", &["network.hosts.*"])],
+    ),
+    (
+        "tests/distribution/folders.rs",
+        &[
+            ("a_folder_can_be_served", &["distribution.addresses[]", "distribution.plain_http[]"]),
+            ("search_finds_what_is_installed_and_what_the_indexes_list", &["indexes.*"]),
+        ],
+    ),
 ];
 
 #[test]
