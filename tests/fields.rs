@@ -135,6 +135,20 @@ const GRANT: Tests = &[
             ("a_rate_in_the_grant_narrows_that_of_the_configuration", &["rate.per_minute", "rate.per_hour"]),
         ],
     ),
+    (
+        "tests/capabilities/oauth.rs",
+        &[
+            ("a_token_is_obtained_for_a_granted_client_and_seen_by_nobody", &["credentials.*.oauth2.client_id"]),
+            (
+                "a_refresh_token_that_the_server_replaces_is_there_for_the_next_process",
+                &["credentials.*.oauth2.refresh_token"],
+            ),
+            (
+                "an_update_that_asks_for_tokens_elsewhere_or_for_more_gets_none",
+                &["credentials.*.oauth2.token_url", "credentials.*.oauth2.scopes[]", "credentials.*.oauth2.audience"],
+            ),
+        ],
+    ),
     ("tests/capabilities/tools.rs", &[("a_tool_is_called_where_that_was_asked_for_and_granted", &["tools.*"])]),
     (
         "tests/capabilities/state.rs",
