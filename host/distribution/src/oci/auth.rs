@@ -106,7 +106,7 @@ fn parameters(text: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let mut rest = text;
     while let Some((name, tail)) = rest.split_once('=') {
-        let (value, after) = match tail.strip_prefix('"') {
+        let (value, after) = match tail.trim_start().strip_prefix('"') {
             Some(quoted) => quoted.split_once('"').unwrap_or((quoted, "")),
             None => tail.split_at(tail.find(',').unwrap_or(tail.len())),
         };
