@@ -26,6 +26,7 @@ fn sidecar() -> Value {
         },
         "secrets": {"allowed_names": ["example_*"]},
         "workspace": {"allowed_prefixes": ["docs/"]},
+        "tool_invoke": {"aliases": {"clock": "time", "search": "web_search"}},
     })
 }
 
@@ -128,7 +129,10 @@ fn a_tool_of_0_3_0_gets_what_its_contract_promises() {
     let context = output(&home, json!({"step": "context"}))["context"].clone();
     assert_eq!(context, json!("{\"capability_id\":\"agent.execute\"}"));
     assert_eq!(call(&home, json!({"step": "text"})).ok(), "no object\n");
-    call(&home, json!({"step": "tool", "alias": "search"})).fails(1, &["no tool is granted", "search"]);
+    home.run("grant agent --tool clock=time").ok();
+    let now = output(&home, json!({"step": "tool", "alias": "clock"}))["output"].to_string();
+    assert!(now.contains("20"), "{now}");
+    call(&home, json!({"step": "tool", "alias": "search"})).fails(1, &["did not grant", "search"]);
     call(&home, json!({"step": "nothing"})).fails(1, &["neither output nor error"]);
     call(&home, json!({"step": "log", "text": "one\ntwo"})).ok();
     call(&home, json!({"step": "log", "text": "x", "times": 1001})).fails(4, &["log"]);

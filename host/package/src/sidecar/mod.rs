@@ -182,13 +182,15 @@ impl Reader {
     }
 
     fn tool_invoke(&mut self, mut fields: Fields) -> Result<(), SidecarError> {
-        const WHY: &str = "a component of this contract can call no other tool here";
         if let Some(mut aliases) = fields.object("aliases")? {
-            for (path, _) in aliases.all_texts()? {
-                self.report.left_out(&path, false, WHY);
+            let place = format!("{}.", aliases.place());
+            for (path, tool) in aliases.all_texts()? {
+                let alias = path.strip_prefix(&place).unwrap_or(&path).to_owned();
+                self.report.mapped(&path, false, &format!("`tools.{alias}`; the operator says which tool that is"));
+                self.imported.capabilities.tools.insert(alias, format!("what IronClaw calls `{tool}`"));
             }
         }
-        self.rate_limit(&mut fields, WHY)?;
+        self.rate_limit(&mut fields, "calls of other tools count as calls of these: their rates hold")?;
         self.report.unknown(fields);
         Ok(())
     }

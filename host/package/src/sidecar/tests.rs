@@ -237,10 +237,18 @@ fn what_people_read_becomes_the_description_of_the_credential() {
 }
 
 #[test]
+fn aliases_of_tools_are_asked_for() {
+    let imported = read(json!({"tool_invoke": {"aliases": {"search": "web_search"}}}));
+    assert!(imported.capabilities.tools["search"].contains("`web_search`"));
+    assert!(imported.grant.tools.is_empty(), "which tool that is, the operator says");
+    assert_eq!(entry(&imported, "tool_invoke.aliases.search").outcome, Outcome::Mapped);
+}
+
+#[test]
 fn what_has_no_equivalent_says_why() {
     let imported = read(json!({
         "discovery_summary": {}, "websocket": {"url": "wss://example.org"}, "wit_version": "0.3.0", "config": {},
-        "tool_invoke": {"aliases": {"search": "web_search"}, "rate_limit": {"requests_per_minute": 1}},
+        "tool_invoke": {"rate_limit": {"requests_per_minute": 1}},
         "webhook": {"secret_header": "x", "hmac_secret_name": "y"},
     }));
     assert!(imported.capabilities.is_empty());
@@ -249,7 +257,6 @@ fn what_has_no_equivalent_says_why() {
         ("websocket", true),
         ("wit_version", true),
         ("config", false),
-        ("tool_invoke.aliases.search", false),
         ("tool_invoke.rate_limit.requests_per_minute", false),
         ("webhook.secret_header", true),
         ("webhook.hmac_secret_name", true),

@@ -10,6 +10,7 @@ pub(super) mod v0_3_0 {
         world: "sandboxed-tool",
         imports: {
             "near:agent/host.http-request": async | trappable,
+            "near:agent/host.tool-invoke": async | trappable,
             "near:agent/host.workspace-read": async | trappable,
             default: trappable,
         },
@@ -23,6 +24,7 @@ pub(super) mod v0_4_1 {
         world: "sandboxed-tool",
         imports: {
             "near:agent/host.http-request": async | trappable,
+            "near:agent/host.tool-invoke": async | trappable,
             "near:agent/host.workspace-read": async | trappable,
             default: trappable,
         },

@@ -6,6 +6,8 @@ use serde_json::{Map, Value};
 use wasmtime::Result;
 
 use crate::bindings::ringfence::tool::http::{self, Error, ErrorKind, Header, Host as _};
+use crate::bindings::ringfence::tool::tools::Host as _;
+use crate::bindings::ringfence::tool::types::{Content, Output};
 use crate::bindings::ringfence::tool::workspace::Host as _;
 use crate::state::GuestState;
 use crate::wasi::World;
@@ -57,9 +59,14 @@ impl GuestState {
         vault.list().iter().any(|listed| listed.name.as_str() == secret)
     }
 
-    /// Calls another tool. Tools by alias are granted nowhere yet; what grants them to other guests joins here.
-    pub(super) fn agent_invoke(&mut self, alias: &str) -> std::result::Result<String, String> {
-        Err(format!("no tool is granted under the alias {alias:?}: do without it"))
+    /// Calls another tool, as every guest does.
+    pub(super) async fn agent_invoke(
+        &mut self,
+        alias: String,
+        parameters: String,
+    ) -> Result<std::result::Result<String, String>> {
+        let called = self.call(alias, parameters).await?;
+        Ok(called.map(as_text).map_err(|failure| failure.message))
     }
 
     /// Sends a request by the door that all guests use.
@@ -78,6 +85,16 @@ impl GuestState {
         };
         Ok(self.send(request).await?.map(answered))
     }
+}
+
+/// The contract has room for one text: the structured result, or all that is text.
+fn as_text(output: Output) -> String {
+    let text = |content| match content {
+        Content::Text(text) | Content::Json(text) => Some(text),
+        Content::Image(_) | Content::Audio(_) | Content::Resource(_) => None,
+    };
+    let texts = |contents: Vec<Content>| contents.into_iter().filter_map(text).collect::<Vec<_>>().join("\n");
+    output.structured.unwrap_or_else(|| texts(output.content))
 }
 
 fn headers(json: &str) -> std::result::Result<Vec<Header>, String> {

@@ -39,8 +39,8 @@ impl Host for GuestState {
         })
     }
 
-    fn tool_invoke(&mut self, alias: String, _params_json: String) -> Result<std::result::Result<String, String>> {
-        Ok(self.agent_invoke(&alias))
+    async fn tool_invoke(&mut self, alias: String, params: String) -> Result<std::result::Result<String, String>> {
+        self.agent_invoke(alias, params).await
     }
 
     fn secret_exists(&mut self, name: String) -> Result<bool> {
