@@ -18,10 +18,11 @@ mod tests;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use aho_corasick::BuildError;
 use bytes::{Bytes, BytesMut};
-use futures::{Stream, StreamExt, stream};
+use futures::{FutureExt as _, Stream, StreamExt, stream};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use ringfence_core::Secret;
 use ringfence_core::finish::scrub::{FormsInStream, known_form, spellings};
@@ -32,6 +33,9 @@ pub(crate) use self::living::Living;
 pub(crate) use self::lookout::Lookout;
 use self::redaction::Redaction;
 use crate::{MIN_CREDENTIAL, Outgoing};
+
+/// How long a stream may be silent before the beginning of a word is let go that could become a credential.
+pub(crate) const IDLE: Duration = Duration::from_millis(25);
 
 /// Replaces known values by `[REDACTED:name]`, and credentials that their form gives away by `[REDACTED:kind#number]`.
 /// Immutable and cheap to clone, so one serves all calls at once.
@@ -108,7 +112,7 @@ impl Scanner {
 
     /// `body` with a mark in the place of every credential, across the borders of chunks, and otherwise byte for byte.
     /// Its length may change, so a `Content-Length` no longer holds. Only bytes with which a credential may begin are
-    /// held back until the next chunk. After an error of `body` nothing follows, what was held back neither.
+    /// held back until the next chunk; a word that may become one no longer than [`IDLE`]. After an error of `body` nothing follows, what was held back neither.
     pub fn stream<S, E>(&self, body: S) -> impl Stream<Item = Result<Bytes, E>> + use<S, E>
     where
         S: Stream<Item = Result<Bytes, E>>,
@@ -117,10 +121,12 @@ impl Scanner {
         stream::unfold(Some(open), async |open| {
             let (mut body, mut passage) = open?;
             loop {
-                let clean = match body.next().await {
-                    Some(Ok(chunk)) => passage.feed(chunk),
-                    Some(Err(error)) => return Some((Err(error), None)),
-                    None => {
+                let clean = match next_or_idle(&mut body, passage.others.is_waiting()).await {
+                    // Whoever sends it may wait for an answer to what is held back.
+                    None => passage.others.idle().into(),
+                    Some(Some(Ok(chunk))) => passage.feed(chunk),
+                    Some(Some(Err(error))) => return Some((Err(error), None)),
+                    Some(None) => {
                         let rest = passage.finish();
                         return (!rest.is_empty()).then_some((Ok(rest), None));
                     }
@@ -218,6 +224,15 @@ impl Passage {
         let mut clean = self.others.feed(&rest);
         clean.extend(self.others.finish());
         clean.into()
+    }
+}
+
+/// The next item; `None` where something `is_waiting` meanwhile and nothing comes for [`IDLE`].
+pub(crate) async fn next_or_idle<S: Stream + Unpin>(stream: &mut S, is_waiting: bool) -> Option<Option<S::Item>> {
+    match stream.next().now_or_never() {
+        Some(next) => Some(next),
+        None if is_waiting => tokio::time::timeout(IDLE, stream.next()).await.ok(),
+        None => Some(stream.next().await),
     }
 }
 

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::budget::Clock;
 use crate::error::EgressError;
-use crate::scan::{Leak, Lookout, Scanner};
+use crate::scan::{Leak, Lookout, Scanner, next_or_idle};
 
 /// A body that somebody is still making.
 pub struct Upload {
@@ -91,7 +91,14 @@ impl Sending {
     /// The next piece that can be let go; `None` at the end.
     async fn next(&mut self) -> Result<Option<Bytes>, UploadError> {
         loop {
-            let piece = self.clock.within(self.body.pieces.try_next()).await??;
+            let next = next_or_idle(&mut self.body.pieces, self.lookout.is_waiting());
+            let Some(piece) = self.clock.within(next).await? else {
+                match self.lookout.idle()? {
+                    certain if certain.is_empty() => continue,
+                    certain => return Ok(Some(certain)),
+                }
+            };
+            let piece = piece.transpose()?;
             self.count(piece.as_ref())?;
             let Some(piece) = piece else { return Ok(None) };
             let certain = self.lookout.pass(&piece)?;

@@ -37,6 +37,20 @@ impl Lookout {
         self.values.iter_mut().try_fold(Bytes::from(certain), |bytes, values| values.pass(&bytes))
     }
 
+    /// Whether there is something that [`idle`](Self::idle) may give.
+    pub(crate) fn is_waiting(&self) -> bool {
+        self.others.is_waiting()
+    }
+
+    /// Gives what nothing but the beginning of a word holds back, because nothing has come for a while.
+    ///
+    /// # Errors
+    /// [`Leak`] where a known value ends in it.
+    pub(crate) fn idle(&mut self) -> Result<Bytes, Leak> {
+        let certain = self.others.idle();
+        self.values.iter_mut().try_fold(Bytes::from(certain), |bytes, values| values.pass(&bytes))
+    }
+
     /// Gives the rest. The body is at its end.
     ///
     /// # Errors

@@ -18,7 +18,8 @@ const LITTLE: usize = 64;
 /// Takes credentials of a known form out of a stream, across the borders of its pieces. Equal values get equal marks.
 ///
 /// The bytes need not be text: one that is no ASCII character ends every form. What it holds back is the
-/// end of a piece in which a form may have begun, until a space, a quote or a line break says that it has not.
+/// end of a piece in which a form may have begun, until a space, a quote or a line break says that it has not, or
+/// nothing comes for a while: [`idle`](Self::idle).
 #[derive(Default)]
 pub struct FormsInStream {
     /// Bytes that were given already and still say what the next ones are, and behind them those that wait.
@@ -29,6 +30,8 @@ pub struct FormsInStream {
     in_key: bool,
     /// A form that was longer than everything that is held: the rest of it goes as well.
     dropping: Option<fn(u8) -> bool>,
+    /// Whether what waits is a credential that has begun.
+    has_begun: bool,
     /// The kind of the first that was found.
     first: Option<&'static str>,
     marks: Marks,
@@ -48,6 +51,7 @@ impl FormsInStream {
             return Vec::new();
         }
         self.dropping = None;
+        self.has_begun = false;
         self.held.extend_from_slice(piece);
         let closed = !self.in_key && piece.iter().any(|byte| tokens::breaks(*byte));
         if self.held.len() < self.look_at && !closed {
@@ -58,14 +62,35 @@ impl FormsInStream {
         let full = held.len() - self.given > MAX_HELD;
         let certain = if full { text.len() } else { tokens::certain(&text).max(self.given) };
         let clean = self.give(&held, &text, certain, full);
+        self.keep(&held, &text);
+        clean
+    }
+
+    /// Whether bytes wait that [`idle`](Self::idle) may give.
+    pub fn is_waiting(&self) -> bool {
+        !self.has_begun && self.held.len() > self.given
+    }
+
+    /// Gives what waits, because nothing has come for a while and somebody may wait for an answer: all but a credential
+    /// that has begun. One of which only the very beginning was there is found when the rest comes, and loses that.
+    pub fn idle(&mut self) -> Vec<u8> {
+        let held = std::mem::take(&mut self.held);
+        let text = readable(&held);
+        let clean = self.give(&held, &text, tokens::begun(&text).max(self.given), false);
+        self.keep(&held, &text);
+        self.has_begun = true;
+        clean
+    }
+
+    /// Keeps of `held` what waits and what says what it is.
+    fn keep(&mut self, held: &[u8], text: &str) {
         let waiting = held.len() - self.given;
         self.look_at = if waiting <= LITTLE { 0 } else { (2 * held.len()).min(self.given + MAX_HELD + 1) };
-        self.in_key = waiting > LITTLE && tokens::ends_in_key(&text);
+        self.in_key = waiting > LITTLE && tokens::ends_in_key(text);
         let old = self.given.saturating_sub(BEFORE);
         self.held = held[old..].to_vec();
         self.given -= old;
         self.look_at = self.look_at.saturating_sub(old);
-        clean
     }
 
     /// Gives the rest. The stream is at its end.
@@ -82,7 +107,8 @@ impl FormsInStream {
 
     /// Gives what lies before `certain`, and before a credential that reaches beyond it.
     fn give(&mut self, held: &[u8], text: &str, certain: usize, goes_on: bool) -> Vec<u8> {
-        let mut found: Vec<Found> = tokens::found(text, self.given).collect();
+        let from = self.given.saturating_sub(BEFORE);
+        let mut found: Vec<Found> = tokens::found(text, from).filter(|found| found.range.end > self.given).collect();
         found.sort_by_key(|found| found.range.start);
         let reaching =
             |certain: usize, range: &Range<usize>| if range.end > certain { certain.min(range.start) } else { certain };
@@ -90,9 +116,9 @@ impl FormsInStream {
         let certain = found.iter().rev().fold(certain, |certain, found| reaching(certain, &found.range));
         let mut clean = Vec::with_capacity(certain - self.given);
         for Found { range, kind, .. } in found.iter().filter(|found| found.range.end <= certain) {
-            // One may lie in another, as a token in the password of a URL.
+            self.first.get_or_insert(kind);
+            // One may lie in another, as a token in the password of a URL; of one, the beginning may be gone already.
             if range.start >= self.given {
-                self.first.get_or_insert(kind);
                 clean.extend_from_slice(&held[self.given..range.start]);
                 clean.extend_from_slice(self.marks.mark(Label::Kind(kind), &text[range.clone()]).as_bytes());
             }
@@ -169,6 +195,30 @@ mod tests {
         check("xghp_aB3dE6gH9jK2mN5pQ8sT1vW4 ghp_short", "xghp_aB3dE6gH9jK2mN5pQ8sT1vW4 ghp_short");
         check(&format!("\\n{TOKEN}"), "\\n[REDACTED:github#1]");
         check("", "");
+    }
+
+    #[test]
+    fn nothing_waits_for_ever() {
+        let mut stream = FormsInStream::default();
+        assert_eq!(stream.feed(b"first"), b"");
+        assert!(stream.is_waiting());
+        assert_eq!((stream.idle().as_slice(), stream.is_waiting()), (&b"first"[..], false));
+        // A credential that has begun waits all the same.
+        let (begun, rest) = TOKEN.split_at(8);
+        let mut clean = stream.feed(format!(" x={begun}").as_bytes());
+        clean.extend(stream.idle());
+        assert_eq!(String::from_utf8(clean).unwrap(), " x=");
+        let mut clean = stream.feed(format!("{rest} ").as_bytes());
+        clean.extend(stream.idle());
+        assert_eq!(String::from_utf8(clean).unwrap(), "[REDACTED:github#1] ");
+        // One that had hardly begun loses what makes it one.
+        let mut stream = FormsInStream::default();
+        let (begun, rest) = TOKEN.split_at(2);
+        let mut clean = stream.feed(begun.as_bytes());
+        clean.extend(stream.idle());
+        clean.extend(stream.feed(format!("{rest} after").as_bytes()));
+        clean.extend(stream.finish());
+        assert_eq!((String::from_utf8(clean).unwrap().as_str(), stream.first()), ("gh after", Some("github")));
     }
 
     #[test]

@@ -152,12 +152,21 @@ pub(super) fn found(text: &str, from: usize) -> impl Iterator<Item = Found> {
 
 /// The place before which nothing changes in what is [`found`], whatever follows an ASCII `text`.
 pub(super) fn certain(text: &str) -> usize {
-    let unbroken = text.bytes().rev().take_while(|byte| !breaks(*byte)).count();
-    let tail = text.len() - unbroken;
-    // Only a private key goes on behind a break; the others begin with an anchor, or part of one.
+    // Of an anchor, a part may be there; and what belongs to a credential may stand before it.
+    let begun = begun(text);
+    begun.saturating_sub(BEFORE).max(tail(text)).min(begun)
+}
+
+/// The place at which a credential has begun whose end is not there yet, or the end of an ASCII `text`.
+pub(super) fn begun(text: &str) -> usize {
+    let tail = tail(text);
     let anchor = SEARCH.automaton.find(&text[tail..]).map_or(text.len(), |anchor| tail + anchor.start());
-    let certain = anchor.saturating_sub(BEFORE).max(tail);
-    open_key(text).map_or(certain, |key| key.min(certain))
+    open_key(text).map_or(anchor, |key| key.min(anchor))
+}
+
+/// Where the last break is: only a private key goes on behind one.
+fn tail(text: &str) -> usize {
+    text.len() - text.bytes().rev().take_while(|byte| !breaks(*byte)).count()
 }
 
 /// Whether `text` ends inside of what may be a private key.
