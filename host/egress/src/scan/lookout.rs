@@ -98,8 +98,12 @@ mod tests {
     fn passed(pieces: &[&str]) -> Result<String, String> {
         let scanner = Scanner::new(&[("key".to_owned(), Secret::new(VALUE.into()))]).unwrap();
         let (mut lookout, mut sent) = (scanner.lookout(), String::new());
-        for piece in pieces {
-            match lookout.pass(piece.as_bytes()) {
+        for piece in pieces.iter().map(Some).chain([None]) {
+            let certain = match piece {
+                Some(piece) => lookout.pass(piece.as_bytes()),
+                None => lookout.finish(),
+            };
+            match certain {
                 Ok(certain) => sent.push_str(std::str::from_utf8(&certain).unwrap()),
                 Err(leak) => {
                     assert_eq!(leak, Leak::Value { secret: "key".into(), place: "body" });
@@ -107,7 +111,6 @@ mod tests {
                 }
             }
         }
-        sent.push_str(std::str::from_utf8(&lookout.finish().unwrap()).unwrap());
         Ok(sent)
     }
 
