@@ -30,7 +30,7 @@ fn a_folder_needs_nothing_but_itself() {
     home.args(&["install", "stick#whether"]).fails(5, &["did you mean `weather`?"]);
     home.args(&["install", "stick"]).fails(3, &["is a folder", "stick#NAME"]);
     home.args(&["install", "nowhere#weather"]).fails(5, &["nowhere"]);
-    home.args(&["install", "stick#weather", "--signature", "x"]).fails(3, &["--signature", "no meaning"]);
+    home.args(&["install", "stick#weather", "--signature", "stick"]).fails(3, &["--signature", "no meaning"]);
 }
 
 #[test]
