@@ -23,7 +23,7 @@ use crate::Ringfence;
 use crate::request::{EVENT_QUEUE, Event, Reply, Request, RequestError};
 
 /// The longest request, in bytes: the largest parameters that a tool takes by default, escaped, and room.
-pub(crate) const MAX_REQUEST: u64 = 64 << 20;
+const MAX_REQUEST: u64 = 64 << 20;
 
 /// How long one end waits for the other to read or write a line that is due.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -11,7 +11,9 @@ use super::exit::{self, UsageError};
 use super::session::Session;
 use super::show;
 use crate::request::{Reply, Request};
-use crate::socket::MAX_REQUEST;
+
+/// The longest parameters that are read from standard input, in bytes: a request to the host takes no more.
+const MAX_PARAMS: u64 = 64 << 20;
 
 /// Call a tool.
 #[derive(Args)]
@@ -70,9 +72,9 @@ fn read(params: String) -> anyhow::Result<String> {
         return Ok(params);
     }
     let mut text = String::new();
-    std::io::stdin().take(MAX_REQUEST + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MAX_REQUEST {
-        return Err(UsageError(format!("the parameters are longer than {MAX_REQUEST} bytes")).into());
+    std::io::stdin().take(MAX_PARAMS + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_PARAMS {
+        return Err(UsageError(format!("the parameters are longer than {MAX_PARAMS} bytes")).into());
     }
     Ok(text)
 }
