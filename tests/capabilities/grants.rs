@@ -118,4 +118,5 @@ fn a_slip_in_the_file_stops_the_source_and_is_explained() {
     home.run("grant reach --all").ok();
     let text = std::fs::read_to_string(home.path().join("home/grants/reach.toml")).unwrap();
     assert!(text.starts_with("# mine\n") && text.contains("docs/**"), "{text}");
+    call(&home, "environment", &json!({"name": "LANG"})).ok();
 }
