@@ -13,6 +13,7 @@ mod capabilities;
 mod cli;
 mod distribution;
 mod embed;
+mod exits;
 mod fields;
 mod fuzzing;
 mod limits;

@@ -95,6 +95,64 @@ fn install_shows_what_a_tool_asks_for_and_what_it_does_not_get() {
 }
 
 #[test]
+fn what_a_tool_asks_for_is_shown_before_and_when_it_is_installed() {
+    let home = Home::new();
+    let asks = "[limits]\nfuel = 1000000\n[[capabilities.http]]\nurl = \"https://api.example.org/**\"\n\
+                [capabilities.workspace]\nread = [\"docs/**\"]\n[capabilities.secrets]\nsign = [\"hook\"]\n";
+    home.file("asks.wasm", crate::support::guests::package_with("mirror", "asks", asks));
+    home.file("quiet.wasm", crate::support::guests::package_with("mirror", "quiet", ""));
+    for command in ["inspect asks.wasm", "install asks.wasm --allow-unsigned"] {
+        let shown = home.run(command).ok();
+        for part in ["fuel 1000000", "HTTP GET", "https://api.example.org/**", "reading `docs/**`", "the secret `hook`"]
+        {
+            assert!(shown.contains(part), "{part}: {shown}");
+        }
+        assert!(!shown.contains("for nothing") && !shown.contains("for   nothing"), "{shown}");
+    }
+    assert!(home.run("inspect quiet.wasm").ok().contains("asks for   nothing"));
+    assert!(home.run("install quiet.wasm --allow-unsigned").ok().contains("asks for nothing"));
+    let only_files = "[capabilities.workspace]\nread = [\"docs/**\"]\n";
+    home.file("files.wasm", crate::support::guests::package_with("mirror", "files", only_files));
+    for command in ["inspect files.wasm", "install files.wasm --allow-unsigned"] {
+        let shown = home.run(command).ok();
+        assert!(!shown.contains("for nothing") && !shown.contains("for   nothing"), "{shown}");
+    }
+}
+
+#[test]
+fn a_package_whose_file_is_not_what_was_installed_is_not_called_ready() {
+    let home = Home::new();
+    crate::support::packages::install_unsigned(&home, "mirror");
+    assert!(home.run("list").ok().contains("ready"));
+    let file = std::fs::read_dir(home.path().join("home/state/tools")).unwrap().next().unwrap().unwrap().path();
+    let mut bytes = std::fs::read(&file).unwrap();
+    bytes[100] ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+    let out = home.run("list").ok();
+    assert!(out.contains("was altered") && !out.contains("ready"), "{out}");
+    std::fs::remove_file(&file).unwrap();
+    let out = home.run("list").ok();
+    assert!(out.contains("its file is gone") && !out.contains("ready"), "{out}");
+}
+
+#[test]
+fn a_key_keeps_its_publisher_and_what_is_said_of_it_is_one_line() {
+    let home = Home::new();
+    home.key("acme");
+    home.trust("acme", &["weather"]);
+    let add = |publisher: &str| home.args(&["trust", "add", "acme.pub", "--publisher", publisher, "--sign", "maps"]);
+    add("mallory").fails(3, &["is recorded as that of acme"]);
+    for name in ["", "a\nb", "a\u{1b}[2J", "acme\u{202e}", "x".repeat(5000).as_str()] {
+        add(name).fails(2, &["the name of the publisher"]);
+    }
+    let keys = home.run("trust list --json").json();
+    assert_eq!((&keys[0]["publisher"], &keys[0]["names"]), (&json!("acme"), &json!(["weather"])));
+    let id = keys[0]["key_id"].as_str().unwrap();
+    home.args(&["trust", "revoke", id, "--reason", "a\nFAKE"]).fails(2, &["the reason has a line break"]);
+    home.args(&["trust", "revoke", id, "--reason", "stolen"]).ok();
+}
+
+#[test]
 fn a_source_cannot_have_the_name_of_one_of_ours() {
     let home = Home::new();
     let file = package(&home, "mirror", "1.0.0");

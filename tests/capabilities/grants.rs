@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{call, home};
-use crate::support::guests;
+use crate::support::{guests, packages};
 
 const ASKS: &str = "[capabilities]\nenv = [\"LANG\"]\n[capabilities.workspace]\nread = [\"docs/**\"]\n";
 
@@ -96,7 +96,7 @@ fn limits_and_rate_of_a_grant_are_shown() {
     // A change holds at once, and the file is the operator's own.
     home.run("grant reach --limit fuel=200000000").ok();
     assert_eq!(home.run("tools reach__fetch --json").json()["limits"]["fuel"], 200_000_000);
-    home.run("grant reach --limit feul=1").fails(3, &["reach.toml:", "did you mean `fuel`?"]);
+    home.run("grant reach --limit feul=1").fails(2, &["cannot be granted: ", "did you mean `fuel`?"]);
     home.run("grant reach --limit fuel=much").fails(2, &["is no number"]);
 }
 
@@ -106,10 +106,17 @@ fn a_slip_in_the_file_stops_the_source_and_is_explained() {
     home.file("home/grants/reach.toml", "[workspce]\nread = [\"docs/**\"]\n");
     let out = home.run("list").ok();
     assert!(out.contains("stopped") && out.contains("workspce"), "{out}");
+    // It stops nobody else, and a call says why there is no tool.
+    packages::install_unsigned(&home, "slow");
+    let out = home.run("grants").ok();
+    assert!(out.contains("`reach` is granted nothing and stopped: ") && out.contains("reading `docs/**`"), "{out}");
+    call(&home, "environment", &json!({"name": "LANG"})).fails(6, &["`reach` is stopped", "workspce"]);
+    home.args(&["call", "slow__run", "{\"n\": 1}"]).ok();
     let slip = "reach.toml:1:2: unknown field `workspce`: did you mean `workspace`?";
     home.run("grant reach --all").fails(3, &[slip]);
     home.file("home/grants/reach.toml", "# mine\n[workspace]\nread = []\n");
     home.run("grant reach --all").ok();
     let text = std::fs::read_to_string(home.path().join("home/grants/reach.toml")).unwrap();
     assert!(text.starts_with("# mine\n") && text.contains("docs/**"), "{text}");
+    call(&home, "environment", &json!({"name": "LANG"})).ok();
 }

@@ -81,6 +81,16 @@ pub enum CallError {
         /// Those most like it that the caller may use.
         nearest: Vec<String>,
     },
+    /// The tool belongs to a source that was stopped. The reason may name files and keys, so it is for the operator.
+    #[error("`{tool}` is not available: `{source_name}` is stopped until the operator has mended that")]
+    Stopped {
+        /// The name that was asked for.
+        tool: String,
+        /// Its source.
+        source_name: String,
+        /// Why it was stopped.
+        reason: String,
+    },
     /// The parameters do not agree with the tool's schema.
     #[error("the parameters of `{tool}` are not valid: {}", .problems.join("; "))]
     InvalidParams {
@@ -183,6 +193,7 @@ impl CallError {
         Cow::Borrowed(match self {
             Self::NotFound { .. } => "not_found",
             Self::NotOffered { .. } => "not_offered",
+            Self::Stopped { .. } => "stopped",
             Self::InvalidParams { .. } => "invalid_params",
             Self::Denied { .. } => "denied",
             Self::NeedsApproval { .. } => "needs_approval",
@@ -222,6 +233,7 @@ impl CallError {
     fn remedy(&self) -> Option<String> {
         Some(match self {
             Self::NotFound { .. } | Self::NotOffered { .. } => "`ringfence tools` lists the tools".into(),
+            Self::Stopped { reason, .. } => reason.clone(),
             Self::InvalidParams { tool, .. } => format!("`ringfence tools {tool}` shows the parameters"),
             Self::Denied { rule, .. } => format!("{rule} decided, under [policy] in config.toml"),
             Self::NeedsApproval { .. } => "this host has nobody whom it could ask, so the call stays refused".into(),
@@ -264,6 +276,14 @@ mod tests {
         let error = CallError::LimitExceeded { tool: "text__count".into(), exceeded };
         assert_eq!(error.code(), "limit.memory");
         assert!(error.for_operator().contains("`memory_bytes` under [tools.\"text__count\".limits]"));
+    }
+
+    #[test]
+    fn why_a_source_was_stopped_is_for_the_operator() {
+        let reason = "/home/ada/grants/lim.toml:1:1: unknown field".to_owned();
+        let error = CallError::Stopped { tool: "lim__nap".into(), source_name: "lim".into(), reason };
+        assert!(error.for_operator().contains("/home/ada") && !error.for_model().contains("/home/ada"));
+        assert!(error.for_model().contains("`lim` is stopped"));
     }
 
     #[test]

@@ -19,10 +19,11 @@ pub const MAX_TOOL_NAME: usize = 256;
 /// Hexadecimal digits of the digest at the end of a wire name that had to be altered.
 const DIGEST_DIGITS: usize = 8;
 
-/// Where a tool comes from, as the operator calls it: `[a-z0-9-]+`, at most [`MAX_SOURCE_NAME`] bytes.
+/// Where a tool comes from, as the operator calls it: `[a-z0-9][a-z0-9-]*`, at most [`MAX_SOURCE_NAME`] bytes. It begins
+/// with no hyphen, so that a command line never takes it for an option.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
-#[schemars(extend("pattern" = "^[a-z0-9-]{1,32}$"))]
+#[schemars(extend("pattern" = "^[a-z0-9][a-z0-9-]{0,31}$"))]
 pub struct SourceName(String);
 
 /// What a source calls its tool: 1 to [`MAX_TOOL_NAME`] bytes without control characters.
@@ -42,8 +43,10 @@ pub struct ToolId {
 /// Why a text is not a name.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NameError {
-    /// Not `[a-z0-9-]+`, or too long.
-    #[error("`{0}` is not a source name: use 1 to {MAX_SOURCE_NAME} of a-z, 0-9 and -")]
+    /// Not `[a-z0-9][a-z0-9-]*`, or too long.
+    #[error(
+        "{0:?} is not a source name: use 1 to {MAX_SOURCE_NAME} of a-z, 0-9 and -, beginning with a letter or digit"
+    )]
     Source(String),
     /// Empty, too long, or with control characters.
     #[error("{0:?} is not a tool name: use 1 to {MAX_TOOL_NAME} bytes without control characters")]
@@ -82,6 +85,7 @@ impl TryFrom<String> for SourceName {
 
     fn try_from(text: String) -> Result<Self, NameError> {
         let good = (1..=MAX_SOURCE_NAME).contains(&text.len())
+            && !text.starts_with('-')
             && text.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');
         if good { Ok(Self(text)) } else { Err(NameError::Source(text)) }
     }
@@ -314,6 +318,16 @@ mod tests {
     }
 
     #[test]
+    fn a_source_name_is_never_taken_for_an_option() {
+        for good in ["weather", "9to5", "a-b", "a-", "x".repeat(MAX_SOURCE_NAME).as_str()] {
+            assert!(SourceName::try_from(good.to_owned()).is_ok(), "{good}");
+        }
+        for bad in ["", "-", "-h", "--json", "Weather", "../x", "a_b", "x".repeat(MAX_SOURCE_NAME + 1).as_str()] {
+            assert!(SourceName::try_from(bad.to_owned()).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
     fn wire_names_of_plain_tools_are_plain() {
         assert_eq!(ToolId::new("calc", "evaluate").unwrap().wire_name(), "calc__evaluate");
         assert_eq!(ToolId::new("builtin", "echo").unwrap().wire_name(), "echo");
@@ -342,7 +356,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_wire_name_is_acceptable_to_clients(source in "[a-z0-9-]{1,32}", name in "[^\\p{Cc}]{1,60}") {
+        fn every_wire_name_is_acceptable_to_clients(source in "[a-z0-9][a-z0-9-]{0,31}", name in "[^\\p{Cc}]{1,60}") {
             let wire = ToolId::new(&source, &name).unwrap().wire_name();
             prop_assert!((1..=MAX_WIRE_NAME).contains(&wire.len()));
             prop_assert!(wire.chars().all(is_wire_char));

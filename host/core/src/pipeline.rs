@@ -79,6 +79,11 @@ impl ToolHost {
 
     fn resolve(&self, name: &str) -> Result<Arc<Registered>, CallError> {
         self.registry.get(name).ok_or_else(|| {
+            // Every wire name of a source that can be stopped begins with it.
+            let source_name = name.split_once("__").map_or(name, |(source, _)| source);
+            if let Some(reason) = self.registry.stopped(source_name) {
+                return CallError::Stopped { tool: name.to_owned(), source_name: source_name.to_owned(), reason };
+            }
             let offered = self.offered();
             let nearest = nearest(name, offered.iter().map(|tool| tool.wire_name()), 3);
             CallError::NotFound { name: name.to_owned(), nearest }

@@ -67,6 +67,8 @@ pub struct Registry {
 struct Tools {
     by_wire_name: BTreeMap<String, Arc<Registered>>,
     sources: HashMap<SourceName, Vec<String>>,
+    /// Sources whose tools are not here although they should be, with the reason.
+    stopped: BTreeMap<SourceName, String>,
 }
 
 /// Why a tool cannot be registered.
@@ -121,6 +123,7 @@ impl fmt::Debug for Registered {
 
 impl Tools {
     fn forget(&mut self, source: &SourceName) {
+        self.stopped.remove(source);
         for name in self.sources.remove(source).unwrap_or_default() {
             self.by_wire_name.remove(&name);
         }
@@ -218,6 +221,20 @@ impl Registry {
     /// Forgets all tools of `source`.
     pub fn remove(&self, source: &SourceName) {
         self.change(|tools| tools.forget(source));
+    }
+
+    /// Forgets all tools of `source`, and remembers why until it is put or removed.
+    pub fn stop(&self, source: &SourceName, reason: &str) {
+        self.change(|tools| {
+            tools.forget(source);
+            tools.stopped.insert(source.clone(), reason.to_owned());
+        });
+    }
+
+    /// Why the tools of `source` are not here, where it was stopped.
+    pub fn stopped(&self, source: &str) -> Option<String> {
+        let source = SourceName::try_from(source.to_owned()).ok()?;
+        self.snapshot().stopped.get(&source).cloned()
     }
 
     /// Lets `change` work on a copy of the tools, which then takes the place of the old one.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ringfence_egress::Egress;
-use ringfence_package::{PackageFile, SignatureError, signature};
+use ringfence_package::{PackageFile, SignatureError, reading, signature};
 use ringfence_store::Digest;
 
 use crate::client::{Client, Reach, Watcher};
@@ -111,7 +111,7 @@ fn no_signature(location: &Location, wanted: &Wanted) -> Result<(), Distribution
 fn read_signature(path: &Path) -> Result<Vec<u8>, DistributionError> {
     use std::io::Read as _;
     let mut bytes = Vec::new();
-    fs_err::File::open(path)?.take(signature::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    reading::open(path)?.take(signature::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > signature::MAX_BYTES { Err(SignatureError::TooLarge(bytes.len()).into()) } else { Ok(bytes) }
 }
 

@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use fs_err as fs;
-use ringfence_package::{Manifest, PackageFile, signature};
+use ringfence_package::{Manifest, PackageFile, reading, signature};
 use ringfence_store::Digest;
 
 use crate::error::DistributionError;
@@ -18,7 +18,7 @@ const LOCK: &str = ".index.lock";
 /// The text of the index in `folder`.
 pub(crate) fn read_index(folder: &Path) -> Result<Vec<u8>, DistributionError> {
     let mut bytes = Vec::new();
-    fs::File::open(folder.join(FILE))?.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    reading::open(&folder.join(FILE))?.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > MAX_BYTES {
         return Err(DistributionError::TooLarge { what: folder.display().to_string(), most: MAX_BYTES as u64 });
     }

@@ -7,10 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::grant::Capabilities;
 use crate::manifest::ManifestError;
-use crate::reading;
-
-/// The longest text of a field, in bytes: what fits on a few lines of a terminal.
-const MAX_TEXT: usize = 1000;
+use crate::{plain_text, reading};
 
 /// What an author says of a package. `ringfence.toml` holds just this; in a package it is a part of the manifest.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -71,18 +68,8 @@ impl PackageInfo {
     }
 }
 
-/// Text that people will see: a terminal must not take it for a command, nor should it hide among blanks.
 fn check_text(field: &'static str, text: &str) -> Result<(), ManifestError> {
-    let problem = if text.trim().is_empty() {
-        "is empty"
-    } else if text.len() > MAX_TEXT {
-        "is longer than 1,000 bytes"
-    } else if text.chars().any(char::is_control) {
-        "has a line break or another control character"
-    } else {
-        return Ok(());
-    };
-    Err(ManifestError::Field { field, problem })
+    plain_text::problem(text).map_or(Ok(()), |problem| Err(ManifestError::Field { field, problem }))
 }
 
 #[cfg(test)]
@@ -149,6 +136,7 @@ url = "https://api.example.org/**"
         assert!(error(&GOOD.replace("\"weather\"", "\"Weather\"")).contains("a-z, 0-9 and -"));
         assert!(error(&GOOD.replace("\"acme\"", "\" \"")).contains("`publisher` is empty"));
         assert!(error(&GOOD.replace("\"acme\"", "\"a\\u001b[2J\"")).contains("control character"));
+        assert!(error(&GOOD.replace("\"acme\"", "\"a\\u202e\"")).contains("invisible character"));
         assert!(error(&GOOD.replace("https:", "gopher:")).contains("https://"));
         assert!(error("name = ").contains("line 1"));
     }

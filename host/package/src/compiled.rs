@@ -11,9 +11,13 @@ use ringfence_store::{Digest, Store, write_atomically};
 use subtle::ConstantTimeEq as _;
 
 use crate::error::PackageError;
+use crate::reading;
 
 const EXTENSION: &str = "bin";
 const MAC_LENGTH: usize = 32;
+
+/// The longest file that is read: many times what a large component compiles to.
+const MAX_BYTES: usize = 1 << 30;
 
 /// The files of compiled code in a state folder.
 pub struct CompiledCache {
@@ -33,7 +37,7 @@ impl CompiledCache {
             tracing::warn!(path = %path.display(), reason, "compiled code is not used; it is compiled again");
             None
         };
-        let mut code = match fs_err::read(&path) {
+        let mut code = match reading::bytes(&path, MAX_BYTES) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 tracing::info!(%component, "there is no compiled code for this engine yet");

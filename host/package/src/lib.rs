@@ -22,6 +22,7 @@ pub mod key;
 pub mod manifest;
 mod package_file;
 mod pinning;
+mod plain_text;
 pub mod reading;
 pub mod section;
 pub mod sidecar;

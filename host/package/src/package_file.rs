@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::component::{self, ComponentError};
 use crate::error::PackageError;
+use crate::reading;
 use crate::signature::{self, SignatureError};
 
 /// A package as it came. Nothing about it was checked but its size.
@@ -42,6 +43,6 @@ impl PackageFile {
 /// Reads a file, but only one byte more than `limit`, which tells that it is too large.
 pub(crate) fn read_at_most(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    fs_err::File::open(path)?.take(limit as u64 + 1).read_to_end(&mut bytes)?;
+    reading::open(path)?.take(limit as u64 + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

@@ -1,6 +1,7 @@
 //! Reading what people write: an error says where it is and what was probably meant, and a decision can name its line.
 
 use std::fmt;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use ringfence_core::name::nearest;
@@ -8,6 +9,9 @@ use serde::de::DeserializeOwned;
 use thiserror::Error;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
+
+/// The longest text that is read, in bytes. What people write is far shorter.
+const MAX_TEXT: usize = 1 << 20;
 
 /// What is wrong with a text in TOML.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -39,6 +43,57 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}", self.line, self.column)
     }
+}
+
+/// Opens the file at `path`. A pipe or a device is none: reading one could wait, or go on, for ever.
+///
+/// # Errors
+/// When it is none, or cannot be opened.
+pub fn open(path: &Path) -> io::Result<fs_err::File> {
+    if !fs_err::metadata(path)?.is_file() {
+        let problem = format!("{} is not a file: give the path of a regular one", path.display());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+    }
+    fs_err::File::open(path)
+}
+
+/// Reads the file at `path`, which has at most `limit` bytes.
+///
+/// # Errors
+/// When there are more, when it is no file, or cannot be read.
+pub fn bytes(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
+    bounded(open(path)?, path, limit)
+}
+
+/// Reads the text in the file at `path`.
+///
+/// # Errors
+/// As [`bytes`], and when it is no text.
+pub fn text(path: &Path) -> io::Result<String> {
+    utf8(bytes(path, MAX_TEXT)?, path)
+}
+
+/// Reads the text at `path`, which may be a pipe, such as a shell makes for `<(COMMAND)`.
+///
+/// # Errors
+/// When it is too long, no text, or cannot be read.
+pub fn text_or_pipe(path: &Path) -> io::Result<String> {
+    utf8(bounded(fs_err::File::open(path)?, path, MAX_TEXT)?, path)
+}
+
+fn bounded(file: fs_err::File, path: &Path, limit: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(limit as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() <= limit {
+        return Ok(bytes);
+    }
+    let problem = format!("{} has more than the {limit} bytes that are read of such a file", path.display());
+    Err(io::Error::new(io::ErrorKind::InvalidData, problem))
+}
+
+fn utf8(bytes: Vec<u8>, path: &Path) -> io::Result<String> {
+    let problem = |_| io::Error::new(io::ErrorKind::InvalidData, format!("{} is not text in UTF-8", path.display()));
+    String::from_utf8(bytes).map_err(problem)
 }
 
 /// Reads a text in TOML. A name that does not exist is an error wherever it stands.
@@ -161,6 +216,25 @@ mod tests {
         assert!(error("name = ").starts_with("line 1, "), "{}", error("name = "));
         let in_file = from_toml::<Outer>("nam = 1").unwrap_err().in_file(Path::new("a/b.toml"));
         assert_eq!(in_file, "a/b.toml:1:1: unknown field `nam`: did you mean `name`?");
+    }
+
+    #[test]
+    fn what_never_ends_is_not_read_to_its_end() {
+        let zero = Path::new("/dev/zero");
+        assert!(bytes(zero, 10).unwrap_err().to_string().contains("is not a file"));
+        assert!(text(zero).unwrap_err().to_string().contains("is not a file"));
+        assert!(text_or_pipe(zero).unwrap_err().to_string().contains("more than"));
+        let folder = tempfile::tempdir().unwrap();
+        let socket = folder.path().join("socket");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        assert!(text(&socket).unwrap_err().to_string().contains("is not a file"));
+        let file = folder.path().join("file");
+        fs_err::write(&file, "äb").unwrap();
+        assert_eq!((text(&file).unwrap().as_str(), bytes(&file, 3).unwrap().len()), ("äb", 3));
+        assert!(bytes(&file, 2).is_err());
+        fs_err::write(&file, b"\xff").unwrap();
+        assert!(text(&file).unwrap_err().to_string().contains("UTF-8"));
+        assert_eq!(text(&folder.path().join("none")).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use ringfence_store::unix_milliseconds;
 use thiserror::Error;
 
 use crate::key::{KeyError, PublicKey};
+use crate::reading;
 
 /// How an encrypted key begins: Ed25519, scrypt.
 const ENCRYPTED: &[u8] = b"EdSc";
@@ -40,6 +41,9 @@ pub enum SigningError {
     /// The comment would not be what was meant.
     #[error("{0:?} has a control character, so it cannot stand in a trusted comment: rename the file")]
     FileName(String),
+    /// The name is none for two files.
+    #[error("{0:?} cannot be the name of a key: take one without control characters that does not begin with a dot")]
+    Name(String),
     /// The library failed.
     #[error("minisign failed: {0}")]
     Minisign(#[from] PError),
@@ -55,8 +59,11 @@ pub enum SigningError {
 /// one. Without a `password` the secret half is not encrypted: whoever reads the file can sign.
 ///
 /// # Errors
-/// [`SigningError::Exists`]: no key is ever overwritten.
+/// [`SigningError::Name`]; [`SigningError::Exists`]: no key is ever overwritten.
 pub fn generate(folder: &Path, name: &str, password: Option<&Secret>) -> Result<PublicKey, SigningError> {
+    if !names_files(name) {
+        return Err(SigningError::Name(name.to_owned()));
+    }
     let pair = match password {
         Some(password) => KeyPair::generate_encrypted_keypair(Some(password.expose().to_owned()))?,
         None => KeyPair::generate_unencrypted_keypair()?,
@@ -72,13 +79,19 @@ pub fn generate(folder: &Path, name: &str, password: Option<&Secret>) -> Result<
     Ok(public)
 }
 
+/// Whether `NAME.key` is a file that a listing shows under that name, in this folder or another.
+fn names_files(name: &str) -> bool {
+    let last = name.rsplit('/').next().unwrap_or_default();
+    !last.is_empty() && !last.starts_with('.') && !name.chars().any(char::is_control)
+}
+
 impl SecretKey {
     /// Reads a `.key` file, ours or stock minisign's.
     ///
     /// # Errors
     /// [`SigningError::PasswordNeeded`] when the key is encrypted and there is no `password`.
     pub fn read(path: &Path, password: Option<&Secret>) -> Result<Self, SigningError> {
-        let text = fs_err::read_to_string(path)?;
+        let text = reading::text_or_pipe(path)?;
         let not_a_key = || SigningError::NotSecretKey(path.to_owned());
         let bytes = text.lines().nth(1).and_then(|line| STANDARD.decode(line).ok()).ok_or_else(not_a_key)?;
         if bytes.starts_with(ENCRYPTED) {

@@ -4,10 +4,12 @@ use std::fmt;
 use std::str::FromStr;
 
 use ringfence_core::SourceName;
+use ringfence_core::name::MAX_SOURCE_NAME;
 use ringfence_store::{Database, Revocation, StoreError, TrustedKeyRow, unix_milliseconds};
 use thiserror::Error;
 
 use crate::key::{KeyError, KeyId, PublicKey};
+use crate::plain_text;
 
 /// A name, the beginning of a name followed by `*`, or `*` for all names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,8 +76,22 @@ pub enum TrustError {
     #[error("there is no key {0} to revoke: `ringfence trust list` shows those that there are")]
     NoSuchKey(KeyId),
     /// Not a pattern.
-    #[error("`{0}` is neither a name of a-z, 0-9 and -, nor the beginning of one followed by *")]
+    #[error(
+        "{0:?} is neither a source name (1 to {MAX_SOURCE_NAME} of a-z, 0-9 and -, beginning with a letter or digit), nor \
+         the beginning of one followed by *"
+    )]
     Pattern(String),
+    /// A text that people will see is none to be shown.
+    #[error("{0} {1}: write it as plain text on one line")]
+    Text(&'static str, &'static str),
+    /// The key is known as somebody else's.
+    #[error("key {id} is recorded as that of {known}: to let it sign further names, say `--publisher {known:?}`")]
+    OtherPublisher {
+        /// The key.
+        id: KeyId,
+        /// Its owner.
+        known: String,
+    },
     /// A recorded key cannot be read.
     #[error(transparent)]
     Key(#[from] KeyError),
@@ -95,6 +111,8 @@ impl TrustError {
             Self::IdTaken(_) => "trust.id_taken",
             Self::NoSuchKey(_) => "trust.no_such_key",
             Self::Pattern(_) => "trust.pattern",
+            Self::Text(..) => "trust.text",
+            Self::OtherPublisher { .. } => "trust.other_publisher",
             Self::Key(error) => error.code(),
             Self::Store(error) => error.code(),
         }
@@ -112,15 +130,20 @@ impl<'a> TrustStore<'a> {
         Self { database }
     }
 
-    /// Trusts `key` for `sources`. A key that is trusted already is trusted for these instead.
+    /// Trusts `key` for `sources`. A key that is trusted already is trusted for these instead; its owner stays the same.
     ///
     /// # Errors
-    /// [`TrustError::StaysRevoked`] for a revoked key; [`TrustError::IdTaken`] when another key has its id.
+    /// [`TrustError::StaysRevoked`] for a revoked key; [`TrustError::IdTaken`] when another key has its id;
+    /// [`TrustError::OtherPublisher`] when it is known as somebody else's; [`TrustError::Text`].
     pub fn add(&self, key: &PublicKey, publisher: &str, sources: &[SourcePattern]) -> Result<TrustedKey, TrustError> {
+        check_text("the name of the publisher", publisher)?;
         let before = self.get(key.id())?;
         let added_at = match &before {
             Some(before) if before.key.as_base64() != key.as_base64() => return Err(TrustError::IdTaken(key.id())),
             Some(TrustedKey { revoked: Some(_), .. }) => return Err(TrustError::StaysRevoked(key.id())),
+            Some(before) if before.publisher != publisher => {
+                return Err(TrustError::OtherPublisher { id: key.id(), known: before.publisher.clone() });
+            }
             Some(before) => before.added_at,
             None => unix_milliseconds(),
         };
@@ -142,8 +165,9 @@ impl<'a> TrustStore<'a> {
     /// nothing.
     ///
     /// # Errors
-    /// [`TrustError::NoSuchKey`].
+    /// [`TrustError::NoSuchKey`]; [`TrustError::Text`].
     pub fn revoke(&self, id: KeyId, reason: &str) -> Result<TrustedKey, TrustError> {
+        check_text("the reason", reason)?;
         let mut key = self.get(id)?.ok_or(TrustError::NoSuchKey(id))?;
         if key.revoked.is_none() {
             key.revoked = Some(Revocation { at: unix_milliseconds(), reason: reason.to_owned() });
@@ -214,6 +238,10 @@ impl SourcePattern {
     }
 }
 
+fn check_text(what: &'static str, text: &str) -> Result<(), TrustError> {
+    plain_text::problem(text).map_or(Ok(()), |problem| Err(TrustError::Text(what, problem)))
+}
+
 impl FromStr for SourcePattern {
     type Err = TrustError;
 
@@ -246,8 +274,9 @@ mod tests {
             let pattern: SourcePattern = pattern.parse().unwrap();
             assert_eq!(pattern.matches(&name.to_owned().try_into().unwrap()), matches, "{pattern} {name}");
         }
-        for bad in ["", "**", "a*b", "Weather", "../x"] {
+        for bad in ["", "**", "a*b", "Weather", "../x", "-x", "-*", "x".repeat(40).as_str()] {
             assert!(matches!(bad.parse::<SourcePattern>(), Err(TrustError::Pattern(_))), "{bad}");
         }
+        assert!("x".repeat(40).parse::<SourcePattern>().unwrap_err().to_string().contains("1 to 32"));
     }
 }

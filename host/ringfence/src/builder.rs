@@ -1,5 +1,6 @@
 //! The composition root: where the parts become a host.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ use ringfence_core::source::{Ceiling, Offered, ToolSource};
 use ringfence_core::tool::{Origin, Tool};
 use ringfence_core::{Registry, Secret, ToolHost};
 use ringfence_egress::{Egress, Settings, SettingsError, Tokens};
-use ringfence_package::PackageError;
+use ringfence_package::{PackageError, reading};
 use ringfence_source_builtin::Builtins;
 use ringfence_source_wasm::{
     CodeError, Concurrency, Engine, EngineError, GuestComponent, ProbeError, Reach, WasmSource, Workspace,
@@ -34,6 +35,9 @@ use crate::means::Means;
 use crate::packages::Packages;
 use crate::shelf::Shelf;
 use crate::unlock::{AskPassphrase, UnlockError, unlock};
+
+/// The longest file of certificates, in bytes: many times what a system trusts.
+const MAX_AUTHORITIES: usize = 16 << 20;
 
 /// What a host will consist of.
 pub struct Builder {
@@ -99,8 +103,13 @@ pub enum BuildError {
     #[error("core dumps, in which secrets would stand, cannot be turned off: {0}")]
     Dumps(std::io::Error),
     /// The workspace cannot be opened.
-    #[error("`root` under [workspace] in the configuration: {0}")]
-    Workspace(std::io::Error),
+    #[error("`root` under [workspace] in the configuration: {} cannot be opened: {error}", .root.display())]
+    Workspace {
+        /// What the configuration names.
+        root: PathBuf,
+        /// Why not.
+        error: std::io::Error,
+    },
     /// The name of an embedded component is no source name.
     #[error(transparent)]
     Name(#[from] NameError),
@@ -209,8 +218,8 @@ impl Builder {
 
 /// The door to the network, as the configuration says. Tokens that it obtains are made known to `scrubber`.
 pub(crate) fn door(config: &Config, scrubber: &Arc<CurrentScrubber>) -> Result<Egress, BuildError> {
-    let authorities =
-        config.network.authorities.as_deref().map(fs_err::read).transpose().map_err(BuildError::Network)?;
+    let read = |path: &Path| reading::bytes(path, MAX_AUTHORITIES).map_err(BuildError::Network);
+    let authorities = config.network.authorities.as_deref().map(read).transpose()?;
     let settings = Settings {
         hosts: config.network.hosts.clone(),
         authorities: authorities.unwrap_or_default(),
@@ -222,14 +231,16 @@ pub(crate) fn door(config: &Config, scrubber: &Arc<CurrentScrubber>) -> Result<E
 }
 
 fn means(config: &Config, home: &Home, store: &Store, scrubber: &Arc<CurrentScrubber>) -> Result<Means, BuildError> {
-    let workspace = config.workspace.root.as_deref().map(Workspace::open).transpose();
+    let open =
+        |root: &PathBuf| Workspace::open(root).map_err(|error| BuildError::Workspace { root: root.clone(), error });
+    let workspace = config.workspace.root.as_ref().map(open).transpose()?;
     let vault = Arc::new(Vault::open(&store.folder().root().join("vault"))?);
     Ok(Means {
         door: Arc::new(door(config, scrubber)?),
         secrets: KnownSecrets::new(vault.clone()),
         tokens: Tokens::new(vault.clone()),
         vault,
-        workspace: workspace.map_err(BuildError::Workspace)?,
+        workspace,
         state: store.tool_state(),
         grants: Grants::new(home.grants()),
     })

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use ringfence_core::Secret;
 use ringfence_distribution::Login;
+use ringfence_package::reading;
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -72,8 +73,8 @@ struct HelperAnswer {
 /// When docker's configuration cannot be read, or a helper that it names does not work.
 pub(crate) fn find(registry: &str) -> Result<Option<Login>, DockerLoginError> {
     let Some(path) = docker_config() else { return Ok(None) };
-    match fs_err::read(path) {
-        Ok(bytes) => find_in(&serde_json::from_slice(&bytes)?, registry),
+    match reading::text(&path) {
+        Ok(text) => find_in(&serde_json::from_str(&text)?, registry),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error.into()),
     }

@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value};
 
+use crate::request::ErrorKind;
+
 /// What narrows and gives nothing, and so stays when all is taken back.
 const CEILING: [&str; 2] = ["limits", "rate"];
 
@@ -103,6 +105,29 @@ pub(crate) enum GrantFileError {
     /// A client belongs to a credential of that kind only.
     #[error("the package asks for no OAuth 2.0 credential `{0}`: `ringfence grants` shows what it asks for")]
     NoOAuth2(String),
+    /// With what is asked for the file would make no sense. It is as it was.
+    #[error("this cannot be granted: {0}")]
+    Change(String),
+}
+
+impl GrantFileError {
+    /// What kind of no it is to whoever wanted to grant.
+    pub(crate) fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Io(_) => ErrorKind::Failed,
+            Self::Malformed { .. } | Self::Meaningless { .. } => ErrorKind::Refused,
+            Self::Request { .. } | Self::NoOAuth2(_) | Self::Change(_) => ErrorKind::Usage,
+        }
+    }
+
+    /// The error of a file that was not written yet, in which no place means anything.
+    fn of_change(self) -> Self {
+        match self {
+            Self::Malformed { error, .. } => Self::Change(error.problem),
+            Self::Meaningless { problem, .. } => Self::Change(problem),
+            other => other,
+        }
+    }
 }
 
 impl Grants {
@@ -117,7 +142,7 @@ impl Grants {
     /// When there is one that cannot be used.
     pub(crate) fn load(&self, source: &SourceName) -> Result<GrantFile, GrantFileError> {
         let path = self.path(source);
-        match fs_err::read_to_string(&path) {
+        match reading::text(&path) {
             Ok(text) => GrantFile::parse(path, text),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 Ok(GrantFile { path, ..GrantFile::default() })
@@ -139,7 +164,7 @@ impl Grants {
         let file = self.load(source)?;
         let mut document = file.document()?;
         append(&mut document, &file.granted, requested, change)?;
-        let extended = GrantFile::parse(file.path, document.to_string())?;
+        let extended = GrantFile::parse(file.path, document.to_string()).map_err(GrantFileError::of_change)?;
         self.write(&extended.path, &extended.text)?;
         Ok(extended)
     }
@@ -151,7 +176,7 @@ impl Grants {
     /// When the file is no TOML at all, or cannot be changed.
     pub(crate) fn remove(&self, source: &SourceName) -> Result<bool, GrantFileError> {
         let path = self.path(source);
-        let text = match fs_err::read_to_string(&path) {
+        let text = match reading::text(&path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
             read => read?,
         };
@@ -167,7 +192,8 @@ impl Grants {
         Ok(true)
     }
 
-    fn path(&self, source: &SourceName) -> PathBuf {
+    /// The file of `source`, whether it is there or not.
+    pub(crate) fn path(&self, source: &SourceName) -> PathBuf {
         self.folder.join(format!("{source}.toml"))
     }
 

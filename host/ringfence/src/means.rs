@@ -9,8 +9,8 @@ use ringfence_core::tool_state::{StateQuota, ToolState};
 use ringfence_egress::{
     Access, BoundCredential, CredentialValue, Egress, GrantType, LackingCredential, OAuthClient, Scope, Tokens,
 };
-use ringfence_package::grant::{Credential, GrantedCredential, RequestPattern};
-use ringfence_package::{Effective, PackageInfo};
+use ringfence_package::grant::{Credential, GrantError, GrantedCredential, RequestPattern};
+use ringfence_package::{Effective, Granted, PackageInfo};
 use ringfence_source_wasm::{Network, Reach, StatePlace, Workspace};
 use ringfence_vault::{SecretName, Vault};
 use serde::{Deserialize, Serialize};
@@ -160,6 +160,12 @@ fn obtained(asked: &Credential) -> String {
 
 fn rule_set(requests: &[RequestPattern]) -> RuleSet {
     RuleSet::new(requests.iter().cloned().map(HttpRule::from).collect())
+}
+
+/// What a package asks for beside limits, in words.
+pub(crate) fn asked_by(package: &PackageInfo) -> Result<Vec<String>, GrantError> {
+    let nothing_granted = Effective::new(package.capabilities.clone(), Granted::default())?;
+    Ok(asked(&nothing_granted).into_iter().map(|asked| asked.what).collect())
 }
 
 /// What a package asks for, one by one.

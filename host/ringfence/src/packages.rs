@@ -1,7 +1,6 @@
 //! The installed packages of a running host: installing, removing, trusting, and what of it can be called.
 
-use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use ringfence_core::error::{CallError, Failure, FailureKind, ToolError};
@@ -12,8 +11,8 @@ use ringfence_core::schema_rules::{self, SchemaProblem};
 use ringfence_core::source::ToolSource;
 use ringfence_core::tool::ToolSpec;
 use ringfence_package::{
-    CompileError, Compiler, Effective, Granted, InstallOptions, Installed, Installer, Manifest, PackageError,
-    PackageFile, Plan, PublicKey, Signature, Signer, SourcePattern, TrustStore, TrustedKey,
+    CompileError, Compiler, InstallOptions, Installed, Installer, KeyError, Manifest, PackageError, PackageFile, Plan,
+    PublicKey, Signature, Signer, SourcePattern, TrustError, TrustStore, TrustedKey,
 };
 use ringfence_source_wasm::{Code, CodeError, Concurrency, Engine, GuestComponent, ProbeError, Reach, WasmSource};
 use ringfence_store::{Digest, Store};
@@ -21,7 +20,7 @@ use tokio::sync::mpsc;
 
 use crate::means::{self, Means, MeansError};
 use crate::request::{
-    Changes, ErrorKind, Event, Explanation, GrantChange, GrantEntry, InstallReport, InstallRequest, KeyEntry,
+    Asked, Changes, ErrorKind, Event, Explanation, GrantChange, GrantEntry, InstallReport, InstallRequest, KeyEntry,
     PackageEntry, Reply, Request, RequestError, VerifyReport,
 };
 
@@ -32,8 +31,6 @@ pub(crate) struct Packages {
     concurrency: Arc<Concurrency>,
     registry: Arc<Registry>,
     means: Arc<Means>,
-    /// Packages whose tools cannot be called, with the reason.
-    stopped: Mutex<BTreeMap<SourceName, String>>,
 }
 
 impl Packages {
@@ -46,7 +43,7 @@ impl Packages {
         means: Arc<Means>,
     ) -> Result<Self, PackageError> {
         let installer = Arc::new(Installer::open(store)?);
-        let packages = Self { installer, engine, concurrency, registry, means, stopped: Mutex::default() };
+        let packages = Self { installer, engine, concurrency, registry, means };
         let inventory = packages.installer.inventory()?;
         for broken in inventory.broken {
             packages.stop(&broken.source, &broken.error.to_string());
@@ -64,7 +61,7 @@ impl Packages {
     pub(crate) async fn answer(&self, request: Request, events: &mpsc::Sender<Event>) -> Result<Reply, RequestError> {
         match request {
             Request::Install(request) => self.install(request, events).await,
-            Request::List => self.list().map(Reply::Packages),
+            Request::List => self.list().await.map(Reply::Packages),
             Request::Remove { source } => self.remove(source).map(|()| Reply::Done),
             Request::TrustAdd { key, publisher, names } => self.trust(&key, &publisher, names).map(Reply::Keys),
             Request::TrustList => self.keys().map(Reply::Keys),
@@ -117,9 +114,26 @@ impl Packages {
         self.registry.check(&source).map_err(refused)
     }
 
-    fn list(&self) -> Result<Vec<PackageEntry>, RequestError> {
+    /// What is installed. Every component is read and proven for that, so that none is called ready that is not.
+    async fn list(&self) -> Result<Vec<PackageEntry>, RequestError> {
         let inventory = self.installer.inventory().map_err(refused)?;
+        let installer = self.installer.clone();
+        let proven = tokio::task::spawn_blocking(move || {
+            let is_current =
+                |one: &Installed| installer.installed(one.source()).is_ok_and(|now| now.as_ref() == Some(one));
+            let proof = |installed: &Installed| {
+                // What was replaced or removed meanwhile was not altered.
+                let error = installer.load(installed).err().filter(|_| is_current(installed));
+                error.map(|error| error.to_string())
+            };
+            let proofs: Vec<_> = inventory.installed.iter().map(proof).collect();
+            (inventory, proofs)
+        });
+        let (inventory, proofs) = proven.await.map_err(|error| RequestError::new(ErrorKind::Failed, "list", &error))?;
         let mut entries: Vec<_> = inventory.installed.iter().map(|installed| self.entry(installed)).collect();
+        for (entry, proof) in entries.iter_mut().zip(proofs) {
+            entry.stopped = entry.stopped.take().or(proof);
+        }
         entries.extend(inventory.broken.iter().map(|broken| PackageEntry {
             source: broken.source.to_string(),
             version: String::new(),
@@ -137,39 +151,36 @@ impl Packages {
     }
 
     fn remove(&self, source: String) -> Result<(), RequestError> {
-        let source = SourceName::try_from(source).map_err(|e| RequestError::new(ErrorKind::NotFound, "name", &e))?;
+        let source = SourceName::try_from(source).map_err(|e| RequestError::new(ErrorKind::Usage, "name", &e))?;
         self.installer.remove(&source).map_err(refused)?;
         self.registry.remove(&source);
-        self.lock().remove(&source);
         Ok(())
     }
 
     fn trust(&self, key: &str, publisher: &str, names: Vec<String>) -> Result<Vec<KeyEntry>, RequestError> {
-        let wrong = |error: &dyn std::error::Error| RequestError::new(ErrorKind::Refused, "trust", error);
-        let key = PublicKey::parse(key).map_err(|error| wrong(&error))?;
+        let key = PublicKey::parse(key).map_err(|error| distrusted(error.into()))?;
         let patterns = names.into_iter().map(|name| name.parse::<SourcePattern>()).collect::<Result<Vec<_>, _>>();
         // Names are added, never taken away: that would stop tools that nobody spoke of.
-        let known = self.trust_store().list().map_err(|error| wrong(&error))?;
+        let known = self.trust_store().list().map_err(distrusted)?;
         let mut names = known.into_iter().find(|known| known.key.id() == key.id()).map_or_else(Vec::new, |k| k.sources);
-        for pattern in patterns.map_err(|error| wrong(&error))? {
+        for pattern in patterns.map_err(distrusted)? {
             if !names.contains(&pattern) {
                 names.push(pattern);
             }
         }
-        let trusted = self.trust_store().add(&key, publisher, &names).map_err(|error| wrong(&error))?;
+        let trusted = self.trust_store().add(&key, publisher, &names).map_err(distrusted)?;
         self.restart()?;
         Ok(vec![key_entry(&trusted)])
     }
 
     fn keys(&self) -> Result<Vec<KeyEntry>, RequestError> {
-        let keys = self.trust_store().list().map_err(|e| RequestError::new(ErrorKind::Failed, e.code(), &e))?;
+        let keys = self.trust_store().list().map_err(distrusted)?;
         Ok(keys.iter().map(key_entry).collect())
     }
 
     fn revoke(&self, key_id: &str, reason: &str) -> Result<(), RequestError> {
-        let id = key_id.parse().map_err(|error| RequestError::new(ErrorKind::NotFound, "key", &error))?;
-        let revoked = self.trust_store().revoke(id, reason);
-        revoked.map_err(|error| RequestError::new(ErrorKind::NotFound, error.code(), &error))?;
+        let id = key_id.parse().map_err(|error: KeyError| distrusted(error.into()))?;
+        self.trust_store().revoke(id, reason).map_err(distrusted)?;
         self.restart()
     }
 
@@ -215,22 +226,17 @@ impl Packages {
     fn start(&self, installed: &Installed) {
         let source = installed.source();
         if let Err(error) = self.installer.runnable(installed) {
-            self.registry.remove(source);
             return self.stop(source, &error.to_string());
         }
         let started = self.source(installed).map_err(|error| error.to_string());
-        match started.and_then(|tools| self.registry.put(&tools).map_err(|error| error.to_string())) {
-            Ok(()) => drop(self.lock().remove(source)),
-            Err(error) => {
-                self.registry.remove(source);
-                self.stop(source, &error);
-            }
+        if let Err(error) = started.and_then(|tools| self.registry.put(&tools).map_err(|error| error.to_string())) {
+            self.stop(source, &error);
         }
     }
 
     fn stop(&self, source: &SourceName, reason: &str) {
         tracing::info!(%source, reason, "an installed package does not run");
-        self.lock().insert(source.clone(), reason.to_owned());
+        self.registry.stop(source, reason);
     }
 
     fn source(&self, installed: &Installed) -> Result<WasmSource, MeansError> {
@@ -255,7 +261,7 @@ impl Packages {
         change.tools.iter().try_for_each(|(_, tool)| self.known(tool))?;
         let requested = &installed.manifest().package.capabilities;
         let extended = self.means.grants.extend(installed.source(), requested, change);
-        drop(extended.map_err(|error| RequestError::new(ErrorKind::Refused, "grant", &error))?);
+        drop(extended.map_err(|error| RequestError::new(error.kind(), "grant", &error))?);
         self.start(&installed);
         self.grant_entry(&installed)
     }
@@ -285,7 +291,16 @@ impl Packages {
 
     fn grants(&self) -> Result<Vec<GrantEntry>, RequestError> {
         let inventory = self.installer.inventory().map_err(refused)?;
-        inventory.installed.iter().map(|installed| self.grant_entry(installed)).collect()
+        let entry = |installed: &Installed| {
+            self.grant_entry(installed).or_else(|error| {
+                let asked = means::asked_by(&installed.manifest().package).map_err(|error| malformed(&error))?;
+                let asked = asked.into_iter().map(|what| Asked { what, granted: false }).collect();
+                let (file, unusable) = (self.means.grants.path(installed.source()), Some(error.message));
+                let source = installed.source().to_string();
+                Ok(GrantEntry { source, file, expires: None, asked, ceiling: Vec::new(), unusable })
+            })
+        };
+        inventory.installed.iter().map(entry).collect()
     }
 
     fn grant_entry(&self, installed: &Installed) -> Result<GrantEntry, RequestError> {
@@ -295,22 +310,31 @@ impl Packages {
         let asked = means::asked(&grant);
         let ceiling = file.ceiling().into_iter().map(|(_, text)| text).collect();
         let expires = file.granted.expires.clone();
-        Ok(GrantEntry { source: installed.source().to_string(), file: file.path, expires, asked, ceiling })
+        Ok(GrantEntry {
+            source: installed.source().to_string(),
+            file: file.path,
+            expires,
+            asked,
+            ceiling,
+            unusable: None,
+        })
     }
 
     fn explain(&self, tool: &str, request: &str) -> Result<Explanation, RequestError> {
         let source = tool.split_once("__").map_or(tool, |(source, _)| source);
         let installed = self.installed(source)?;
-        let wrong = |error: &dyn std::error::Error| RequestError::new(ErrorKind::Refused, "explain", error);
+        let wrong = |kind, error: &dyn std::error::Error| RequestError::new(kind, "explain", error);
         let (method, url) = request.split_once(' ').unwrap_or(("GET", request));
-        let request = ringfence_egress::Request::new(method, url.trim(), [], "").map_err(|error| wrong(&error))?;
+        let request = ringfence_egress::Request::new(method, url.trim(), [], "");
+        let request = request.map_err(|error| wrong(ErrorKind::Usage, &error))?;
         let package = &installed.manifest().package;
-        self.means.explain(installed.source(), package, &request).map_err(|error| wrong(&error))
+        let explained = self.means.explain(installed.source(), package, &request);
+        explained.map_err(|error| wrong(ErrorKind::Refused, &error))
     }
 
     fn installed(&self, source: &str) -> Result<Installed, RequestError> {
         let name = SourceName::try_from(source.to_owned());
-        let name = name.map_err(|error| RequestError::new(ErrorKind::NotFound, "name", &error))?;
+        let name = name.map_err(|error| RequestError::new(ErrorKind::Usage, "name", &error))?;
         let found = self.installer.installed(&name).map_err(refused)?;
         found.ok_or_else(|| refused(self.installer.not_installed(&name).unwrap_or_else(|error| error)))
     }
@@ -332,7 +356,7 @@ impl Packages {
             tools: installed.manifest().tools.iter().map(wire_name).collect(),
             effects_accepted: installed.effects_accepted(),
             requested: package.limits.clone(),
-            stopped: self.lock().get(installed.source()).cloned(),
+            stopped: self.registry.stopped(installed.source().as_str()),
         }
     }
 
@@ -357,17 +381,13 @@ impl Packages {
     fn trust_store(&self) -> TrustStore<'_> {
         TrustStore::new(self.installer.store().database())
     }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<SourceName, String>> {
-        self.stopped.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 fn options(request: InstallRequest) -> Result<InstallOptions, RequestError> {
-    let usage = |error: &dyn std::error::Error| RequestError::new(ErrorKind::Refused, "install.options", error);
+    let usage = |error: &dyn std::error::Error| RequestError::new(ErrorKind::Usage, "install.options", error);
     let accept_signer = match request.accept_signer.as_deref() {
         Some("unsigned") => Some(Signer::Unsigned),
-        Some(id) => Some(Signer::Key(id.parse().map_err(|error: ringfence_package::KeyError| usage(&error))?)),
+        Some(id) => Some(Signer::Key(id.parse().map_err(|error: KeyError| usage(&error))?)),
         None => None,
     };
     Ok(InstallOptions {
@@ -385,6 +405,7 @@ fn options(request: InstallRequest) -> Result<InstallOptions, RequestError> {
 fn changes(plan: &Plan) -> Result<Changes, RequestError> {
     let version = plan.manifest.package.version.to_string();
     let Some(old) = &plan.replaces else { return Ok(Changes { version, ..Changes::default() }) };
+    let asked_by = |manifest: &Manifest| means::asked_by(&manifest.package).map_err(|error| malformed(&error));
     let before = asked_by(old.manifest())?;
     let mut asks_more = asked_by(&plan.manifest)?;
     asks_more.retain(|what| !before.contains(what));
@@ -418,11 +439,8 @@ fn check_schemas(plan: &Plan) -> Result<Vec<String>, RequestError> {
     Err(RequestError { kind: ErrorKind::Refused, code: "install.schema".into(), message })
 }
 
-/// What a package asks for beside limits, in words.
-fn asked_by(manifest: &Manifest) -> Result<Vec<String>, RequestError> {
-    let nothing_granted = Effective::new(manifest.package.capabilities.clone(), Granted::default());
-    let wrong = |error| RequestError::new(ErrorKind::Refused, "install.capabilities", &error);
-    Ok(means::asked(&nothing_granted.map_err(wrong)?).into_iter().map(|asked| asked.what).collect())
+fn malformed(error: &dyn std::error::Error) -> RequestError {
+    RequestError::new(ErrorKind::Refused, "install.capabilities", error)
 }
 
 fn key_entry(key: &TrustedKey) -> KeyEntry {
@@ -432,6 +450,16 @@ fn key_entry(key: &TrustedKey) -> KeyEntry {
         names: key.sources.iter().map(ToString::to_string).collect(),
         revoked: key.revoked.as_ref().map(|revocation| revocation.reason.clone()),
     }
+}
+
+fn distrusted(error: TrustError) -> RequestError {
+    let kind = match &error {
+        TrustError::NoSuchKey(_) => ErrorKind::NotFound,
+        TrustError::Pattern(_) | TrustError::Text(..) | TrustError::Key(KeyError::Id(_)) => ErrorKind::Usage,
+        TrustError::Store(_) => ErrorKind::Failed,
+        _ => ErrorKind::Refused,
+    };
+    RequestError::new(kind, error.code(), &error)
 }
 
 fn refused(error: PackageError) -> RequestError {

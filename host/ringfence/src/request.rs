@@ -347,6 +347,8 @@ pub struct GrantEntry {
     pub asked: Vec<Asked>,
     /// What the grant leaves of limits and rate, in words.
     pub ceiling: Vec<String>,
+    /// Why the file cannot be used, where that is so. Nothing is granted then.
+    pub unusable: Option<String>,
 }
 
 /// The secrets, as listings show them.
@@ -424,6 +426,8 @@ pub struct RequestError {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorKind {
+    /// It makes no sense as it was asked.
+    Usage,
     /// What was asked for does not exist.
     NotFound,
     /// A rule forbids it.

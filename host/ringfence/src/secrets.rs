@@ -59,11 +59,11 @@ fn long_enough(value: &SecretValue) -> Result<&Secret, RequestError> {
     let message = format!(
         "the value is shorter than {MIN_CREDENTIAL} bytes, so it could not be found where it comes back: choose a longer one"
     );
-    Err(RequestError { kind: ErrorKind::Refused, code: "secret.too_short".into(), message })
+    Err(RequestError { kind: ErrorKind::Usage, code: "secret.too_short".into(), message })
 }
 
 fn named(name: String) -> Result<SecretName, RequestError> {
-    name.try_into().map_err(|error: SecretNameError| RequestError::new(ErrorKind::Refused, "secret.name", &error))
+    name.try_into().map_err(|error: SecretNameError| RequestError::new(ErrorKind::Usage, "secret.name", &error))
 }
 
 fn choice(place: PlaceChoice) -> Result<Choice, RequestError> {
@@ -83,6 +83,7 @@ fn choice(place: PlaceChoice) -> Result<Choice, RequestError> {
 fn refused(error: VaultError) -> RequestError {
     let kind = match &error {
         VaultError::Unknown(_) => ErrorKind::NotFound,
+        VaultError::Value { .. } => ErrorKind::Usage,
         VaultError::Unavailable { .. } => ErrorKind::Failed,
         _ => ErrorKind::Refused,
     };

@@ -61,7 +61,10 @@ impl SocketServer {
     /// When the socket cannot be made.
     pub(crate) fn start(folder: &Path, name: &Path, host: &Arc<Ringfence>) -> io::Result<Self> {
         // Left over from an owner that was killed: the lock is ours, so nobody listens.
-        let _ = fs_err::remove_file(name);
+        match fs_err::remove_file(name) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
         let listener = with_short_path(folder, name, |path| UnixListener::bind(path))?;
         fs_err::set_permissions(name, std::fs::Permissions::from_mode(0o600))?;
         let (stop, connections) = (CancellationToken::new(), TaskTracker::new());

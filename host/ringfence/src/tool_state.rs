@@ -13,8 +13,8 @@ pub(crate) fn list(database: &Database) -> Result<Reply, RequestError> {
 
 /// Forgets what the tools of `source` kept, for one user or for all.
 pub(crate) fn clear(database: &Database, source: String, user: Option<&str>) -> Result<Reply, RequestError> {
-    let unknown = |error: NameError| RequestError::new(ErrorKind::NotFound, "name", &error);
-    let name = SourceName::try_from(source).map_err(unknown)?;
+    let wrong = |error: NameError| RequestError::new(ErrorKind::Usage, "name", &error);
+    let name = SourceName::try_from(source).map_err(wrong)?;
     match database.clear_tool_state(&name, user).map_err(|error| failed(&error))? {
         0 => {
             let message =

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use ringfence_core::limit::{LimitSet, Limits};
 use ringfence_core::schema_rules::{self, SchemaProblem};
 use ringfence_core::tool::ToolSpec;
-use ringfence_package::{Component, ComponentError, Manifest, ManifestError, PackageInfo, section};
+use ringfence_package::{Component, ComponentError, Manifest, ManifestError, PackageInfo, reading, section};
 use ringfence_source_wasm::{Engine, EngineError, EngineSettings, ProbeError};
 use thiserror::Error;
 
@@ -78,7 +78,7 @@ pub enum PackError {
 /// # Errors
 /// When any step fails; nothing is written then.
 pub async fn build(directory: &Path, on_line: &mut (dyn FnMut(&str) + Send)) -> Result<Package, PackError> {
-    let text = fs_err::read_to_string(directory.join("ringfence.toml")).map_err(PackError::NoManifest)?;
+    let text = reading::text(&directory.join("ringfence.toml")).map_err(PackError::NoManifest)?;
     let info = PackageInfo::parse(&text)?;
     let toolchain = Toolchain::find(directory)?;
     on_line(&format!("compiling with {}", toolchain.describe()));

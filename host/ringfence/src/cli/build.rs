@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
+use super::exit;
 use super::session::Session;
 use super::show;
 use crate::author::package;
@@ -22,6 +23,7 @@ pub(super) struct Build {
 
 impl Build {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
+        exit::there(&self.directory)?;
         let spinner = session.spinner();
         let package = package::build(&self.directory, &mut |line| spinner.set_message(line.trim().to_owned())).await;
         spinner.finish_and_clear();

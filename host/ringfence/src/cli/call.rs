@@ -7,10 +7,13 @@ use ringfence_core::caller::Caller;
 use ringfence_core::output::{Body, Content, ToolOutput};
 use serde_json::Value;
 
-use super::exit::UsageError;
+use super::exit::{self, UsageError};
 use super::session::Session;
 use super::show;
 use crate::request::{Reply, Request};
+
+/// The longest parameters that are read from standard input, in bytes: a request to the host takes no more.
+const MAX_PARAMS: u64 = 64 << 20;
 
 /// Call a tool.
 #[derive(Args)]
@@ -58,7 +61,7 @@ impl Call {
         let output = called?;
         session.answer(&output, shown)?;
         if self.usage {
-            anstream::eprintln!("{}", used(&output));
+            exit::tell(&used(&output));
         }
         Ok(())
     }
@@ -69,7 +72,10 @@ fn read(params: String) -> anyhow::Result<String> {
         return Ok(params);
     }
     let mut text = String::new();
-    std::io::stdin().read_to_string(&mut text)?;
+    std::io::stdin().take(MAX_PARAMS + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_PARAMS {
+        return Err(UsageError(format!("the parameters are longer than {MAX_PARAMS} bytes")).into());
+    }
     Ok(text)
 }
 

@@ -1,5 +1,6 @@
 //! `ringfence demo`: the main job in one go, from the source of a stranger's tool to a call that is stopped.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -82,7 +83,7 @@ impl<'a> Story<'a> {
         door.close().await?;
         told?;
         let next = if kept { "Look around: ringfence --home DIR/home list. " } else { "" };
-        self.say(&format!("{next}Next: ringfence new mytool, cd mytool, ringfence build; or read README.md."));
+        self.say(&format!("{next}Next: ringfence new mytool, cd mytool, ringfence build; or read README.md."))?;
         if self.session.json {
             return self.session.answer(&json!({"story": self.told}), |_| String::new());
         }
@@ -93,7 +94,7 @@ impl<'a> Story<'a> {
     async fn author(&mut self) -> anyhow::Result<PathBuf> {
         let project = scaffold::create(&self.folder, "primes")?;
         fs_err::write(project.join("src/lib.rs"), SOURCE)?;
-        self.say("A stranger writes a tool, `primes`, in 20 lines of Rust.");
+        self.say("A stranger writes a tool, `primes`, in 20 lines of Rust.")?;
         let spinner = self.session.spinner();
         let built = package::build(&project, &mut |line| spinner.set_message(line.trim().to_owned())).await;
         spinner.finish_and_clear();
@@ -101,22 +102,22 @@ impl<'a> Story<'a> {
         let component = self.folder.join("primes.wasm");
         fs_err::write(&component, &built.bytes)?;
         let size = show::bytes(built.bytes.len() as u64);
-        self.say(&format!("It is built with {}: a component of {size}.", built.toolchain));
+        self.say(&format!("It is built with {}: a component of {size}.", built.toolchain))?;
         let public = signing::generate(&self.folder, "stranger", None)?;
         let key = SecretKey::read(&self.folder.join("stranger.key"), None)?;
         let text = key.sign(&built.bytes, "primes.wasm", &built.manifest.package.version.to_string())?;
         fs_err::write(format!("{}.{}", component.display(), signature::EXTENSION), text)?;
-        self.say(&format!("It is signed with the stranger's minisign key {}.", public.id()));
+        self.say(&format!("It is signed with the stranger's minisign key {}.", public.id()))?;
         Ok(component)
     }
 
     /// You install it, call it, and see it stopped.
     async fn operator(&mut self, door: &Door, component: &Path) -> anyhow::Result<()> {
         let refused = refusal(ask(door, install(component)).await)?;
-        self.say(&format!("You install it and are refused: {}.", first_clause(&refused.message)));
+        self.say(&format!("You install it and are refused: {}.", first_clause(&refused.message)))?;
         let key = fs_err::read_to_string(self.folder.join("stranger.pub"))?;
         ask(door, Request::TrustAdd { key, publisher: "stranger".into(), names: vec!["primes".into()] }).await?;
-        self.say("You trust that key, for the name `primes` only.");
+        self.say("You trust that key, for the name `primes` only.")?;
 
         let tampered = self.folder.join("tampered.wasm");
         let mut bytes = fs_err::read(component)?;
@@ -126,28 +127,29 @@ impl<'a> Story<'a> {
         let beside = |file: &Path| format!("{}.{}", file.display(), signature::EXTENSION);
         fs_err::copy(beside(component), beside(&tampered))?;
         let refused = refusal(ask(door, install(&tampered)).await)?;
-        self.say(&format!("A copy with one bit changed is refused: {}.", first_clause(&refused.message)));
+        self.say(&format!("A copy with one bit changed is refused: {}.", first_clause(&refused.message)))?;
 
         let Reply::Installed(report) = ask(door, install(component)).await? else { anyhow::bail!("no report") };
         let tool = report.package.tools.first().cloned().unwrap_or_default();
-        self.say(&format!("The real one is verified, compiled and installed: `{tool}`."));
+        self.say(&format!("The real one is verified, compiled and installed: `{tool}`."))?;
         let output = call(door, &tool, json!({"limit": 1000})).await??;
-        self.say(&format!("An agent asks for the primes below 1,000: {} ({}).", shown(&output), used(&output)));
+        self.say(&format!("An agent asks for the primes below 1,000: {} ({}).", shown(&output), used(&output)))?;
         let Err(stopped) = call(door, &tool, json!({"limit": 100_000_000})).await? else {
             anyhow::bail!("a call without end was not stopped")
         };
-        self.say(&format!("An agent asks for too much: {stopped}."));
+        self.say(&format!("An agent asks for too much: {stopped}."))?;
         let Reply::AuditWhole { events } = ask(door, Request::AuditVerify).await? else { anyhow::bail!("no audit") };
-        self.say(&format!("Every call is on record: {events} events, sealed and chained."));
+        self.say(&format!("Every call is on record: {events} events, sealed and chained."))?;
         Ok(())
     }
 
     /// Tells the next line at once.
-    fn say(&mut self, line: &str) {
+    fn say(&mut self, line: &str) -> std::io::Result<()> {
         if !self.session.json {
-            anstream::println!("{:>2}. {line}", self.told.len() + 1);
+            writeln!(anstream::stdout().lock(), "{:>2}. {line}", self.told.len() + 1)?;
         }
         self.told.push(line.to_owned());
+        Ok(())
     }
 }
 

@@ -1,5 +1,7 @@
 //! How a command ends: its exit code, and how an error is shown. The only place that knows either.
 
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use ringfence_core::error::CallError;
@@ -33,6 +35,17 @@ Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 refused by a rule, 4 stopped 
 #[error("{0}")]
 pub(super) struct UsageError(pub(super) String);
 
+/// What an argument names is not there.
+#[derive(Debug, thiserror::Error)]
+#[error("there is no `{}`: check its name, and in which folder you are", .0.display())]
+pub(super) struct Missing(PathBuf);
+
+/// Checks that the file or folder is there which an argument names.
+pub(super) fn there(path: &Path) -> Result<(), Missing> {
+    // Of one that cannot be looked for, reading it tells more.
+    if matches!(path.try_exists(), Ok(false)) { Err(Missing(path.to_owned())) } else { Ok(()) }
+}
+
 /// An error that the answer has told already: only the exit code is left to say.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
@@ -49,13 +62,36 @@ pub(super) fn end(session: &Session, result: anyhow::Result<()>) -> ExitCode {
     if error.is::<Reported>() {
         return ExitCode::from(exit);
     }
-    if session.json {
-        let document = json!({"error": {"code": code, "message": text}});
-        anstream::println!("{document:#}");
-    } else {
-        anstream::eprintln!("{}error:{} {}", session.paint("\x1b[1;31m"), session.paint("\x1b[0m"), printable(&text));
+    let red = |text: &str| format!("{}{text}{}", session.paint("\x1b[1;31m"), session.paint("\x1b[0m"));
+    let message = format!("{} {}", red("error:"), printable(&text));
+    if !session.json || print_error(&code, &text).is_err() {
+        tell(&message);
     }
     ExitCode::from(exit)
+}
+
+/// Ends a command line that clap does not take, or that asks for help.
+pub(super) fn end_unparsed(error: &clap::Error, json: bool) -> ExitCode {
+    let text = error.render().to_string();
+    let wrong = error.use_stderr();
+    // Whoever does not take the text learns of it by the exit code.
+    if !(wrong && json && print_error("usage", text.trim_start_matches("error: ").trim_end()).is_ok()) {
+        let _ = error.print();
+    }
+    ExitCode::from(if wrong { USAGE } else { 0 })
+}
+
+/// An error as the one document that `--json` promises.
+fn print_error(code: &str, text: &str) -> std::io::Result<()> {
+    let document = json!({"error": {"code": code, "message": text}});
+    let mut out = anstream::stdout().lock();
+    writeln!(out, "{document:#}")?;
+    out.flush()
+}
+
+/// Tells on standard error. Where nobody takes it, on a full disk for example, there is nobody else to tell.
+pub(super) fn tell(text: &str) {
+    let _ = writeln!(anstream::stderr().lock(), "{text}");
 }
 
 fn describe(error: &anyhow::Error) -> (u8, String, String) {
@@ -65,6 +101,7 @@ fn describe(error: &anyhow::Error) -> (u8, String, String) {
     let told = error.downcast_ref::<Reported>().map(|Reported(error)| error);
     if let Some(error) = error.downcast_ref::<RequestError>().or(told) {
         let exit = match error.kind {
+            ErrorKind::Usage => USAGE,
             ErrorKind::NotFound => NOT_FOUND,
             ErrorKind::Refused => REFUSED,
             ErrorKind::Failed => FAILED,
@@ -73,6 +110,9 @@ fn describe(error: &anyhow::Error) -> (u8, String, String) {
     }
     if let Some(error) = error.downcast_ref::<UsageError>() {
         return (USAGE, "usage".into(), error.0.clone());
+    }
+    if let Some(error) = error.downcast_ref::<Missing>() {
+        return (NOT_FOUND, "not_found".into(), error.to_string());
     }
     // Our errors tell their causes themselves.
     (FAILED, "failed".into(), error.to_string())
@@ -85,7 +125,7 @@ fn of_call(error: &CallError) -> u8 {
         CallError::Denied { .. } | CallError::NeedsApproval { .. } | CallError::ApprovalTimeout { .. } => REFUSED,
         CallError::RateLimited { .. } => REFUSED,
         CallError::LimitExceeded { .. } => LIMIT,
-        CallError::Unavailable { .. } => UNAVAILABLE,
+        CallError::Unavailable { .. } | CallError::Stopped { .. } => UNAVAILABLE,
         CallError::Trapped { .. }
         | CallError::Cancelled { .. }
         | CallError::AuthRequired { .. }

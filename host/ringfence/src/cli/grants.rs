@@ -25,15 +25,24 @@ pub(super) fn text(entries: &[GrantEntry]) -> String {
         true => "No installed package asks for anything.".to_owned(),
         false => show::table(["SOURCE", "GRANTED", "ASKS FOR"], rows),
     };
+    let unusable: String = entries.iter().filter_map(unusable).collect();
     let kept: String = entries.iter().filter(|entry| !entry.ceiling.is_empty()).map(kept).collect();
-    let missing = entries.iter().find(|entry| entry.asked.iter().any(|asked| !asked.granted));
+    let missing = entries
+        .iter()
+        .filter(|entry| entry.unusable.is_none())
+        .find(|entry| entry.asked.iter().any(|asked| !asked.granted));
     let next = missing.map(|entry| format!("\n\nNext: `ringfence grant {} --all`, or only some of it.", entry.source));
-    format!("{asked}{kept}{}", next.unwrap_or_default())
+    format!("{asked}{unusable}{kept}{}", next.unwrap_or_default())
 }
 
 /// What the grant of a source leaves of limits and rate.
 fn kept(entry: &GrantEntry) -> String {
     format!("\n\n`{}` gets at most {} ({})", entry.source, entry.ceiling.join(", "), entry.file.display())
+}
+
+/// Why nothing is granted to a source although there is a file.
+fn unusable(entry: &GrantEntry) -> Option<String> {
+    entry.unusable.as_ref().map(|why| format!("\n\n`{}` is granted nothing and stopped: {why}", entry.source))
 }
 
 fn rows(entry: &GrantEntry) -> impl Iterator<Item = [String; 3]> {

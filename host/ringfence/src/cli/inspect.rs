@@ -9,9 +9,11 @@ use ringfence_package::{Component, Manifest, PackageFile, Signature};
 use ringfence_store::Digest;
 use serde::Serialize;
 
+use super::exit;
 use super::session::Session;
 use super::show;
 use crate::author::package;
+use crate::means;
 
 /// Show what a component imports, exports, holds and asks for. A component without tools is an error.
 #[derive(Args)]
@@ -31,12 +33,15 @@ struct Inspected {
     /// As the component itself says.
     tools: Vec<ToolSpec>,
     manifest: Option<Manifest>,
+    /// What the manifest asks for beside limits, in words.
+    asks_for: Vec<String>,
     signed_by: Option<String>,
     trusted_comment: Option<String>,
 }
 
 impl Inspect {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
+        exit::there(&self.file)?;
         let file = PackageFile::read(&self.file)?;
         let component = Component::read(&file.component)?;
         component.contract()?;
@@ -47,6 +52,7 @@ impl Inspect {
             bytes: file.component.len(),
             sha256: Digest::of(&file.component).to_string(),
             tools: package::definitions(&file.component, &limits).await?,
+            asks_for: manifest.as_ref().map_or(Ok(Vec::new()), |manifest| means::asked_by(&manifest.package))?,
             imports: component.imports,
             exports: component.exports,
             manifest,
@@ -73,9 +79,9 @@ fn text(seen: &Inspected) -> String {
     let manifest = match &seen.manifest {
         Some(manifest) => {
             let info = &manifest.package;
-            let limits: Vec<_> = info.limits.iter().map(|(kind, value)| format!("{} {value}", kind.key())).collect();
-            let asks = if limits.is_empty() { "nothing".into() } else { limits.join(", ") };
-            format!("{} {} by {} ({})\nasks for   {asks}", info.name, info.version, info.publisher, info.license)
+            let asks: Vec<_> = show::limits(&info.limits).into_iter().chain(seen.asks_for.iter().cloned()).collect();
+            let (name, version, publisher, license) = (&info.name, &info.version, &info.publisher, &info.license);
+            format!("{name} {version} by {publisher} ({license})\nasks for   {}", none(&asks))
         }
         None => "none: `ringfence build` or `ringfence pack` puts one in".into(),
     };

@@ -1,10 +1,12 @@
 //! `ringfence install`: installs a signed tool, or updates it.
 
+use std::path::Path;
+
 use clap::Args;
-use ringfence_distribution::{Location, Wanted};
+use ringfence_distribution::{IndexPlace, Location, Wanted};
 use ringfence_store::Digest;
 
-use super::exit::UsageError;
+use super::exit::{self, UsageError};
 use super::network::Network;
 use super::session::Session;
 use super::show;
@@ -53,12 +55,14 @@ impl Install {
         let parsed = |text: &str| text.parse::<Location>().map_err(|error| usage(&error));
         // Remembered, and the owner of the state may stand in another folder.
         let mut location = parsed(&self.location)?.absolute()?;
+        local(&location).map_or(Ok(()), exit::there)?;
         let digest = self.digest.as_deref().map(|text| text.strip_prefix("sha256:").unwrap_or(text).parse::<Digest>());
         let digest = digest.transpose().map_err(|error| usage(&error))?;
         if let (Location::Url { digest: pinned, .. }, Some(_)) = (&mut location, digest) {
             *pinned = digest;
         }
         let signature = self.signature.as_deref().map(parsed).transpose()?;
+        signature.as_ref().and_then(local).map_or(Ok(()), exit::there)?;
         let trusted = session.trusted_keys(&location).await?;
         let wanted = Wanted { digest, signature, trusted, ..Wanted::default() };
         let distribution = self.network.distribution(session)?;
@@ -84,6 +88,14 @@ impl Install {
     }
 }
 
+/// The file or folder of a location on this machine.
+fn local(location: &Location) -> Option<&Path> {
+    match location {
+        Location::File(path) | Location::Listed { index: IndexPlace::Folder(path), .. } => Some(path),
+        _ => None,
+    }
+}
+
 /// What was installed and what it asks for.
 pub(super) fn text(report: &InstallReport) -> String {
     let package = &report.package;
@@ -97,8 +109,11 @@ pub(super) fn text(report: &InstallReport) -> String {
         format!("  sha256   {}", show::short(&package.digest)),
         format!("  tools    {}", package.tools.join(", ")),
     ];
-    let asks = package.requested.iter().map(|(kind, value)| format!("{} {value}", kind.key())).collect::<Vec<_>>();
-    lines.push(format!("  asks for {}", if asks.is_empty() { "nothing".into() } else { asks.join(", ") }));
+    let limits = show::limits(&package.requested);
+    lines.extend(limits.map(|limits| format!("  asks for {limits}")));
+    if package.requested.is_empty() && report.asked.is_empty() {
+        lines.push("  asks for nothing".into());
+    }
     for asked in &report.asked {
         lines.push(format!("  {} {}", if asked.granted { "granted " } else { "asks for" }, asked.what));
     }

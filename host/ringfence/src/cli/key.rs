@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use clap::{Args, Subcommand};
-use ringfence_package::signing;
+use ringfence_package::{SigningError, signing};
 use serde_json::json;
 
+use super::exit::UsageError;
 use super::session::{Session, new_password};
 
 /// Make a key to sign with.
@@ -31,7 +32,10 @@ impl Key {
     pub(super) fn run(self, session: &Session) -> anyhow::Result<()> {
         let KeyCommand::Generate { name, no_password } = self.command;
         let password = if no_password { None } else { Some(new_password()?) };
-        let key = signing::generate(Path::new("."), &name, password.as_ref())?;
+        let key = signing::generate(Path::new("."), &name, password.as_ref()).map_err(|error| match error {
+            SigningError::Name(_) => UsageError(error.to_string()).into(),
+            other => anyhow::Error::from(other),
+        })?;
         let made = json!({"key_id": key.id().to_string(), "public_key": key.as_base64(), "secret": format!("{name}.key"), "public": format!("{name}.pub")});
         session.answer(&made, |_| {
             format!(

@@ -35,6 +35,7 @@ mod trust;
 mod update;
 mod verify;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -127,7 +128,10 @@ enum Command {
 
 /// Runs the command that the process's arguments name.
 pub fn run() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return exit::end_unparsed(&error, asks_for_json(std::env::args_os())),
+    };
     init_log();
     let session = Session { json: arguments.json, home: arguments.home };
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
@@ -138,6 +142,11 @@ pub fn run() -> ExitCode {
     // A read of standard input that nobody answers would keep the process.
     runtime.shutdown_background();
     exit::end(&session, result)
+}
+
+/// Whether `--json` is among `arguments`, which could not be parsed.
+fn asks_for_json(arguments: impl Iterator<Item = OsString>) -> bool {
+    arguments.take_while(|argument| argument != "--").any(|argument| argument == "--json")
 }
 
 async fn dispatch(command: Command, session: &Session) -> anyhow::Result<()> {
@@ -171,7 +180,7 @@ async fn dispatch(command: Command, session: &Session) -> anyhow::Result<()> {
         Command::Sign(command) => command.run(session),
         Command::Publish(command) => command.run(session).await,
         Command::Verify(command) => command.run(session).await,
-        Command::Completions(command) => command.run(),
+        Command::Completions(command) => command.run(session),
     }
 }
 
@@ -182,6 +191,8 @@ fn init_log() {
     tracing_subscriber::fmt()
         .with_env_filter(tracing_subscriber::EnvFilter::new(filter))
         .with_writer(std::io::stderr)
+        // It would tell of a standard error that takes nothing on standard error, and panic.
+        .log_internal_errors(false)
         .with_ansi(std::io::stderr().is_terminal())
         .init();
 }

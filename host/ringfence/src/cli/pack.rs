@@ -4,9 +4,10 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ringfence_core::tool::ToolSpec;
-use ringfence_package::PackageFile;
+use ringfence_package::{PackageFile, reading};
 use serde_json::json;
 
+use super::exit;
 use super::session::Session;
 use super::show;
 use crate::author::package;
@@ -38,8 +39,9 @@ pub(super) struct Pack {
 
 impl Pack {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
+        [&self.component, &self.manifest].into_iter().chain(&self.tools).try_for_each(|file| exit::there(file))?;
         let component = PackageFile::read(&self.component)?.component;
-        let text = fs_err::read_to_string(&self.manifest).map_err(package::PackError::NoManifest)?;
+        let text = reading::text(&self.manifest).map_err(package::PackError::NoManifest)?;
         let tools = self.tools.as_deref().map(tools).transpose()?;
         let spinner = session.spinner();
         spinner.set_message("asking the component for its tools");
@@ -69,6 +71,6 @@ impl Pack {
 }
 
 fn tools(path: &Path) -> anyhow::Result<Vec<ToolSpec>> {
-    let tools = serde_json::from_slice(&fs_err::read(path)?);
+    let tools = serde_json::from_str(&reading::text(path)?);
     Ok(tools.map_err(|error| package::PackError::Tools { path: path.to_owned(), error })?)
 }

@@ -6,7 +6,7 @@ use clap::Args;
 use ringfence_distribution::Location;
 use ringfence_package::PackageFile;
 
-use super::exit::UsageError;
+use super::exit::{self, UsageError};
 use super::network::Network;
 use super::session::Session;
 
@@ -29,6 +29,7 @@ pub(super) struct Publish {
 impl Publish {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
         let to = self.to.parse::<Location>().map_err(|error| UsageError(error.to_string()))?.absolute()?;
+        exit::there(&self.file)?;
         let package = PackageFile::read(&self.file)?;
         let file = self.file.display().to_string();
         let distribution = self.network.distribution(session)?;

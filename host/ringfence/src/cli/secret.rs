@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use ringfence_core::Secret;
+use ringfence_vault::ValueError;
 
-use super::exit::UsageError;
+use super::exit::{self, UsageError};
 use super::session::Session;
 use super::show;
 use crate::config::PASSPHRASE_VARIABLE;
@@ -138,15 +139,21 @@ fn new_passphrase() -> anyhow::Result<Secret> {
 fn value(name: &str) -> anyhow::Result<SecretValue> {
     let value = match std::io::stdin().is_terminal() {
         true => Secret::new(rpassword::prompt_password(format!("Value of {name} (not shown): "))?),
-        false => ringfence_vault::read_value(std::io::stdin().lock())?,
+        false => ringfence_vault::read_value(std::io::stdin().lock()).map_err(unusable)?,
     };
     Ok(SecretValue(value))
 }
 
+/// A value that is none is a slip in the use of the command.
+fn unusable(error: ValueError) -> anyhow::Error {
+    if matches!(error, ValueError::Io(_)) { error.into() } else { UsageError(error.to_string()).into() }
+}
+
 fn imported(file: &std::path::Path) -> anyhow::Result<Request> {
+    exit::there(file)?;
     let import = ringfence_vault::Import::read(file)?;
     for renamed in &import.renamed {
-        anstream::eprintln!("`{}` is called `{}` from now on", renamed.from, renamed.to.as_str());
+        exit::tell(&format!("`{}` is called `{}` from now on", renamed.from, renamed.to.as_str()));
     }
     let secrets = import.secrets.into_iter().map(|(name, value)| (name.as_str().to_owned(), SecretValue(value)));
     Ok(Request::SecretImport { secrets: secrets.collect() })

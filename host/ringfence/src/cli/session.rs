@@ -1,7 +1,7 @@
 //! What all commands share: how to answer, and the door to the host.
 
 use std::borrow::Cow;
-use std::io::IsTerminal as _;
+use std::io::{BufRead as _, IsTerminal as _, Read as _};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,9 @@ use crate::request::{EVENT_QUEUE, Event, Reply, Request};
 
 /// How long a download may take before a bar shows how far it is.
 const BAR_AFTER: Duration = Duration::from_secs(1);
+
+/// The longest line that is read as a password, in bytes.
+const MAX_PASSWORD: u64 = 4096;
 
 /// One run of the command line.
 pub(super) struct Session {
@@ -160,7 +163,7 @@ pub(super) fn password(prompt: &str) -> anyhow::Result<Secret> {
         return Ok(Secret::new(rpassword::prompt_password(prompt)?));
     }
     let mut line = String::new();
-    std::io::stdin().read_line(&mut line)?;
+    std::io::stdin().lock().take(MAX_PASSWORD).read_line(&mut line)?;
     Ok(Secret::new(line.trim_end_matches(['\r', '\n']).to_owned()))
 }
 

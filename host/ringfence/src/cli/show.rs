@@ -1,13 +1,17 @@
 //! How things look in a terminal.
 
 use comfy_table::{ContentArrangement, Table, presets};
+use ringfence_core::limit::LimitSet;
 
 /// A table without lines, as wide as the terminal.
 pub(super) fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_content_arrangement(ContentArrangement::Dynamic).set_header(head);
     for row in rows {
-        table.add_row(row);
+        // What a cell says must not look like a row of its own.
+        table.add_row(
+            row.map(|cell| cell.split(char::is_control).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")),
+        );
     }
     // The first column begins at the margin.
     table
@@ -16,6 +20,12 @@ pub(super) fn table<const N: usize>(head: [&str; N], rows: impl IntoIterator<Ite
         .map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end())
         .collect::<Vec<_>>()
         .join("\n")
+}
+
+/// Limits with their values, on one line; `None` where none is set.
+pub(super) fn limits(set: &LimitSet) -> Option<String> {
+    let limits: Vec<_> = set.iter().map(|(kind, value)| format!("{} {value}", kind.key())).collect();
+    (!limits.is_empty()).then(|| limits.join(", "))
 }
 
 /// A digest, short enough to read.

@@ -6,7 +6,7 @@ use clap::Args;
 use ringfence_package::{Component, PackageFile, SecretKey, SigningError, signature};
 use serde_json::json;
 
-use super::exit::UsageError;
+use super::exit::{self, UsageError};
 use super::session::{Session, password};
 
 /// Sign a component that `ringfence build` made. The signature goes beside it.
@@ -21,6 +21,8 @@ pub(super) struct Sign {
 
 impl Sign {
     pub(super) fn run(self, session: &Session) -> anyhow::Result<()> {
+        exit::there(&self.file)?;
+        exit::there(&self.key)?;
         let package = PackageFile::read(&self.file)?;
         let component = Component::read(&package.component)?;
         let manifest = component.manifest()?.ok_or(ringfence_package::ComponentError::NoManifest)?;

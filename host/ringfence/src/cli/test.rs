@@ -8,6 +8,7 @@ use ringfence_core::output::{Content, ToolOutput};
 use ringfence_core::tool::Example;
 use serde_json::json;
 
+use super::exit;
 use super::session::Session;
 use crate::Ringfence;
 use crate::author::{compile, package};
@@ -23,6 +24,7 @@ pub(super) struct Test {
 
 impl Test {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
+        exit::there(&self.directory)?;
         let spinner = session.spinner();
         let mut say = |line: &str| spinner.set_message(line.trim().to_owned());
         say("running the native tests");

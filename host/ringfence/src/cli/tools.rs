@@ -17,7 +17,10 @@ impl Tools {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
         let Reply::Tools(tools) = session.ask(Request::Tools).await? else { anyhow::bail!("the host misunderstood") };
         match self.name {
-            Some(name) => session.answer(find(&tools, &name)?, one),
+            Some(name) => match find(&tools, &name) {
+                Ok(tool) => session.answer(tool, one),
+                Err(error) => Err(stopped(session, &name).await?.unwrap_or(error).into()),
+            },
             None => session.answer(&tools, |tools| all(tools)),
         }
     }
@@ -43,6 +46,18 @@ fn find<'a>(tools: &'a [ToolEntry], name: &str) -> Result<&'a ToolEntry, Request
     }
 }
 
+/// That the package of the tool `name` was stopped, where that is why the tool is not there.
+async fn stopped(session: &Session, name: &str) -> anyhow::Result<Option<RequestError>> {
+    let Reply::Packages(packages) = session.ask(Request::List).await? else { anyhow::bail!("the host misunderstood") };
+    let source = name.split_once("__").map_or(name, |(source, _)| source);
+    let reason = packages.into_iter().find(|package| package.source == source).and_then(|package| package.stopped);
+    Ok(reason.map(|reason| RequestError {
+        kind: ErrorKind::NotFound,
+        code: "stopped".into(),
+        message: format!("`{source}` is stopped, so its tools are not there: {reason}"),
+    }))
+}
+
 fn all(tools: &[ToolEntry]) -> String {
     let rows =
         tools.iter().map(|tool| [tool.name.clone(), tool.origin.label().to_owned(), tool.spec.summary().to_owned()]);
@@ -63,7 +78,6 @@ fn one(tool: &ToolEntry) -> String {
             example.description, tool.name, example.input
         ));
     }
-    let limits = tool.limits.iter().map(|(kind, value)| format!("{} {value}", kind.key())).collect::<Vec<_>>();
-    text.push_str(&format!("\nLimits: {}\n", limits.join(", ")));
+    text.push_str(&format!("\nLimits: {}\n", show::limits(&tool.limits).unwrap_or_default()));
     text
 }

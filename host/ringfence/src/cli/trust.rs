@@ -1,8 +1,10 @@
 //! `ringfence trust`: says whose signatures to trust.
 
 use clap::{Args, Subcommand};
+use ringfence_package::reading;
 use serde_json::json;
 
+use super::exit;
 use super::session::Session;
 use super::show;
 use crate::request::{KeyEntry, Reply, Request};
@@ -67,8 +69,11 @@ impl Trust {
 /// The argument is a file's name, or the key itself.
 fn key_text(key: String) -> anyhow::Result<String> {
     let path = std::path::Path::new(&key);
-    let is_key = key.starts_with("RW") && !path.is_file();
-    if is_key { Ok(key) } else { Ok(fs_err::read_to_string(path)?) }
+    if key.starts_with("RW") && !path.is_file() {
+        return Ok(key);
+    }
+    exit::there(path)?;
+    Ok(reading::text_or_pipe(path)?)
 }
 
 fn added(keys: &[KeyEntry]) -> String {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::exit;
 use super::session::Session;
 use crate::request::{Reply, Request};
 
@@ -16,6 +17,7 @@ pub(super) struct Verify {
 
 impl Verify {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
+        exit::there(&self.file)?;
         let file = std::path::absolute(&self.file)?;
         let Reply::Verified(report) = session.ask(Request::Verify { file }).await? else {
             anyhow::bail!("the host misunderstood")

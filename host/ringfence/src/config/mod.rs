@@ -187,7 +187,7 @@ impl Config {
     /// # Errors
     /// When it cannot be read, or holds an unknown key or a value that means nothing.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
-        let text = match fs_err::read_to_string(path) {
+        let text = match reading::text(path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
             Err(error) => return Err(error.into()),

@@ -225,9 +225,10 @@ pub(crate) fn call_error(error: &CallError) -> guest::Failure {
             CallError::InvalidParams { .. } => guest::FailureKind::InvalidParams,
             CallError::NotFound { .. } | CallError::NotOffered { .. } => guest::FailureKind::NotFound,
             CallError::AuthRequired { .. } => guest::FailureKind::AuthRequired,
-            CallError::RateLimited { .. } | CallError::Unavailable { .. } | CallError::ApprovalTimeout { .. } => {
-                guest::FailureKind::Unavailable
-            }
+            CallError::RateLimited { .. }
+            | CallError::Stopped { .. }
+            | CallError::Unavailable { .. }
+            | CallError::ApprovalTimeout { .. } => guest::FailureKind::Unavailable,
             CallError::Denied { .. }
             | CallError::NeedsApproval { .. }
             | CallError::LimitExceeded { .. }
