@@ -48,19 +48,28 @@ impl ToolHost {
     /// # Errors
     /// Every end of a call but success; see [`CallError`].
     pub async fn call(self: &Arc<Self>, mut call: ToolCall) -> Result<ToolOutput, CallError> {
-        shorten(&mut call.tool);
+        let tool = self.registry.get(&call.tool);
+        if tool.is_none() {
+            self.tame(&mut call.tool);
+        }
         call.context.scrubber = Some(self.scrubber.clone());
         call.context.host = Some(self.clone());
         call.context.progress = call.context.progress.map(|sink| self.clean(sink));
-        let trail = AuditTrail::open(&self.audit, &call).await?; // cannot record, cannot run
-        let result = self.run(call, &trail).await;
+        let caller = self.scrubber.get().caller(&call.context.caller);
+        let trail = AuditTrail::open(&self.audit, &call, &caller).await?; // cannot record, cannot run
+        let result = self.run(tool, call, &trail).await.map_err(|error| self.scrubber.get().refusal(error));
         trail.close(result).await
     }
 
-    async fn run(&self, call: ToolCall, trail: &AuditTrail) -> Result<ToolOutput, CallError> {
-        let tool = self.resolve(&call.tool)?;
+    async fn run(
+        &self,
+        tool: Option<Arc<Registered>>,
+        call: ToolCall,
+        trail: &AuditTrail,
+    ) -> Result<ToolOutput, CallError> {
+        let tool = tool.ok_or_else(|| self.not_found(&call.tool))?;
         depth::check(&tool, &call)?; // a circle of tools comes to an end
-        let call = schema::check(tool, call)?; // ToolCall becomes CheckedCall
+        let call = schema::check(tool, call, &self.scrubber)?; // ToolCall becomes CheckedCall
         let grant = self.policy.decide(&call)?;
         self.rate.take(&call)?; // a flood must not reach an approver
         let permit = self.approval.permit(call, grant)?; // the only maker of Permit
@@ -77,20 +86,29 @@ impl ToolHost {
         Arc::new(CleanProgress { sink, scrubber: self.scrubber.clone() })
     }
 
-    fn resolve(&self, name: &str) -> Result<Arc<Registered>, CallError> {
-        self.registry.get(name).ok_or_else(|| {
-            let offered = self.offered();
-            let nearest = nearest(name, offered.iter().map(|tool| tool.wire_name()), 3);
-            CallError::NotFound { name: name.to_owned(), nearest }
-        })
+    /// Makes a name that no tool has fit for errors and audit: a caller may have put anything there.
+    fn tame(&self, name: &mut String) {
+        // Scrubbed first and cut then: half a secret would not be found.
+        *name = self.scrubber.get().text(name).into_owned();
+        if name.len() > MAX_TOOL_NAME {
+            name.truncate(name.floor_char_boundary(MAX_TOOL_NAME));
+            name.push('…');
+        }
+    }
+
+    fn not_found(&self, name: &str) -> CallError {
+        let offered = self.offered();
+        let nearest = nearest(name, offered.iter().map(|tool| tool.wire_name()), 3);
+        CallError::NotFound { name: name.to_owned(), nearest }
     }
 
     async fn execute(&self, permit: Permit, trail: &AuditTrail) -> Result<ToolOutput, CallError> {
         let started = Instant::now();
         let tool = permit.call().tool.clone();
         let result = run_to_end(permit, &tool).await?;
-        let finished =
-            result.and_then(|raw| bound::check(raw, tool.limits())).and_then(|raw| structured::check(raw, &tool));
+        let finished = result
+            .and_then(|raw| bound::check(raw, tool.limits()))
+            .and_then(|raw| structured::check(raw, &tool, &self.scrubber));
         if let Ok(RawOutput { revealed: Some(revealed), .. }) = &finished {
             trail.revealed(tool.wire_name(), &revealed.name).await?; // cannot record, cannot leave
         }
@@ -99,14 +117,6 @@ impl ToolHost {
             Ok(raw) => Ok(structured::keep_valid(scrubber.output(raw, started.elapsed()), &tool)),
             Err(error) => Err(scrubber.error(tool.wire_name(), error)),
         }
-    }
-}
-
-/// No tool has a longer name; what a caller makes up is kept out of errors and audit beyond that.
-fn shorten(name: &mut String) {
-    if name.len() > MAX_TOOL_NAME {
-        name.truncate(name.floor_char_boundary(MAX_TOOL_NAME));
-        name.push('…');
     }
 }
 
