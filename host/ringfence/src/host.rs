@@ -130,9 +130,9 @@ impl Ringfence {
             Request::AuditRecent { limit } => self.audit_recent(limit),
             Request::StateList => tool_state::list(self.store.database()),
             Request::StateClear { source, user } => tool_state::clear(self.store.database(), source, user.as_deref()),
-            Request::SecretList => secrets::answer(self.means.vault.clone(), request).await,
+            Request::SecretList => secrets::answer(self.means.clone(), request).await,
             Request::SecretSet { .. } | Request::SecretImport { .. } | Request::SecretRemove { .. } => {
-                let reply = secrets::answer(self.means.vault.clone(), request).await?;
+                let reply = secrets::answer(self.means.clone(), request).await?;
                 self.learn_secrets()?;
                 Ok(reply)
             }
@@ -143,7 +143,6 @@ impl Ringfence {
     /// After a change of secrets: results are searched for the new ones, and the network's door places and finds them.
     fn learn_secrets(&self) -> Result<(), RequestError> {
         let failed = |error: &dyn std::error::Error| RequestError::new(ErrorKind::Failed, "secret", error);
-        self.means.secrets.forget();
         let stored = self.means.secrets.get().map_err(|error| failed(&error))?;
         let known = self.secrets.iter().cloned().chain(stored.findable()).collect();
         let replaced = Scrubber::new(known).and_then(|scrubber| self.pipeline.scrubber.replace(scrubber));
