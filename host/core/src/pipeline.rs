@@ -48,26 +48,18 @@ impl ToolHost {
     /// # Errors
     /// Every end of a call but success; see [`CallError`].
     pub async fn call(self: &Arc<Self>, mut call: ToolCall) -> Result<ToolOutput, CallError> {
-        let tool = self.registry.get(&call.tool);
-        if tool.is_none() {
-            self.tame(&mut call.tool);
-        }
+        self.tame(&mut call.tool);
         call.context.scrubber = Some(self.scrubber.clone());
         call.context.host = Some(self.clone());
         call.context.progress = call.context.progress.map(|sink| self.clean(sink));
         let caller = self.scrubber.get().caller(&call.context.caller);
         let trail = AuditTrail::open(&self.audit, &call, &caller).await?; // cannot record, cannot run
-        let result = self.run(tool, call, &trail).await.map_err(|error| self.scrubber.get().refusal(error));
+        let result = self.run(call, &trail).await.map_err(|error| self.scrubber.get().refusal(error));
         trail.close(result).await
     }
 
-    async fn run(
-        &self,
-        tool: Option<Arc<Registered>>,
-        call: ToolCall,
-        trail: &AuditTrail,
-    ) -> Result<ToolOutput, CallError> {
-        let tool = tool.ok_or_else(|| self.not_found(&call.tool))?;
+    async fn run(&self, call: ToolCall, trail: &AuditTrail) -> Result<ToolOutput, CallError> {
+        let tool = self.resolve(&call.tool)?;
         depth::check(&tool, &call)?; // a circle of tools comes to an end
         let call = schema::check(tool, call, &self.scrubber)?; // ToolCall becomes CheckedCall
         let grant = self.policy.decide(&call)?;
@@ -88,6 +80,9 @@ impl ToolHost {
 
     /// Makes a name that no tool has fit for errors and audit: a caller may have put anything there.
     fn tame(&self, name: &mut String) {
+        if self.registry.get(name).is_some() {
+            return;
+        }
         // Scrubbed first and cut then: half a secret would not be found.
         *name = self.scrubber.get().text(name).into_owned();
         if name.len() > MAX_TOOL_NAME {
@@ -96,10 +91,12 @@ impl ToolHost {
         }
     }
 
-    fn not_found(&self, name: &str) -> CallError {
-        let offered = self.offered();
-        let nearest = nearest(name, offered.iter().map(|tool| tool.wire_name()), 3);
-        CallError::NotFound { name: name.to_owned(), nearest }
+    fn resolve(&self, name: &str) -> Result<Arc<Registered>, CallError> {
+        self.registry.get(name).ok_or_else(|| {
+            let offered = self.offered();
+            let nearest = nearest(name, offered.iter().map(|tool| tool.wire_name()), 3);
+            CallError::NotFound { name: name.to_owned(), nearest }
+        })
     }
 
     async fn execute(&self, permit: Permit, trail: &AuditTrail) -> Result<ToolOutput, CallError> {
