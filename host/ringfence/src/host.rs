@@ -23,7 +23,7 @@ use crate::packages::Packages;
 use crate::request::{ErrorKind, Event, Reply, Request, RequestError, ToolEntry};
 use crate::{secrets, tool_state};
 
-/// How often the rates are written down. A crash forgets at most this much of them.
+/// How often the rates are written down. After a crash, what is missing is counted again from the audit log.
 const SAVE_RATES_EVERY: Duration = Duration::from_secs(1);
 
 /// The one process that owns a state folder, and so the one keeper of its limits, policy and audit.
@@ -53,7 +53,7 @@ impl Ringfence {
         secrets: Vec<(String, Secret)>,
     ) -> Self {
         let (pipeline, stop) = (Arc::new(pipeline), CancellationToken::new());
-        tokio::spawn(save_rates(pipeline.clone(), store.clone(), stop.clone()));
+        tokio::spawn(save_rates(pipeline.clone(), store.clone(), audit.clone(), stop.clone()));
         Self { pipeline, store, audit, packages, means, secrets, _background: stop.drop_guard() }
     }
 
@@ -83,7 +83,7 @@ impl Ringfence {
     /// # Errors
     /// When it cannot be written.
     pub fn close(&self) -> io::Result<()> {
-        self.pipeline.rate.save(self.store.database())
+        self.pipeline.rate.save(self.store.database(), self.audit.place())
     }
 
     /// Waits for what must not be broken off.
@@ -208,14 +208,14 @@ impl ProgressSink for Reports {
     }
 }
 
-async fn save_rates(pipeline: Arc<ToolHost>, store: Arc<Store>, stop: CancellationToken) {
+async fn save_rates(pipeline: Arc<ToolHost>, store: Arc<Store>, audit: Arc<AuditFile>, stop: CancellationToken) {
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(SAVE_RATES_EVERY) => {}
         }
-        let (pipeline, store) = (pipeline.clone(), store.clone());
-        let saved = tokio::task::spawn_blocking(move || pipeline.rate.save(store.database())).await;
+        let (pipeline, store, audit) = (pipeline.clone(), store.clone(), audit.clone());
+        let saved = tokio::task::spawn_blocking(move || pipeline.rate.save(store.database(), audit.place())).await;
         if let Ok(Err(error)) = saved {
             tracing::error!(%error, "the rates could not be written down");
         }
