@@ -252,6 +252,52 @@ async fn results_are_scrubbed_of_secrets_and_known_patterns() {
 }
 
 #[tokio::test]
+async fn what_a_caller_sends_is_scrubbed_before_an_error_or_the_audit_log_repeats_it() {
+    const SECRET: &str = "rf_live_9f+Zq/7Kp~2x=Vd_";
+    let bench = bench(spec("counter"), "", nothing).await;
+    // The end of a problem is cut, and so must not cut a secret.
+    for params in [json!({"n": SECRET}), json!({SECRET: 1}), json!({"n": format!("{}{SECRET}", "a".repeat(290))})] {
+        let error = bench.call("counter", params).await.unwrap_err();
+        assert_eq!(error.code(), "invalid_params");
+        assert!(!error.for_operator().contains("rf_live"), "{error}");
+    }
+    let sent = || format!("{}{SECRET}", "a".repeat(ringfence::core::name::MAX_TOOL_NAME - 20));
+    for tool in [SECRET.to_owned(), sent()] {
+        let error = bench.call(&tool, json!({})).await.unwrap_err();
+        assert_eq!(error.code(), "not_found");
+        assert!(!error.for_operator().contains("rf_live"), "{error}");
+    }
+    let said = Some(SECRET.to_owned());
+    let callers = [
+        Caller { user: said.clone(), ..Caller::default() },
+        Caller { agent: said.clone(), ..Caller::default() },
+        Caller { role: said.clone(), ..Caller::default() },
+        Caller { session: said.clone(), ..Caller::default() },
+        Caller { channel: said.clone(), ..Caller::default() },
+        Caller { chat: said.clone(), ..Caller::default() },
+        Caller { peer_kind: said.clone(), ..Caller::default() },
+        Caller { provider: said, ..Caller::default() },
+    ];
+    for caller in callers {
+        bench.host.call("counter", json!({"n": 1}), caller).await.unwrap();
+    }
+    let log = serde_json::to_string(&audit_lines(&bench._folder.path().join("state"))).unwrap();
+    assert!(!log.contains("rf_live") && log.matches("[REDACTED:svc]").count() == 10, "{log}");
+}
+
+#[tokio::test]
+async fn what_a_broken_promise_repeats_of_a_result_is_scrubbed() {
+    let output_schema = Some(json!({"type": "object", "properties": {"a": {"type": "integer"}}}));
+    let bench = bench(ToolSpec { output_schema, ..spec("counter") }, "", || {
+        RawOutput::json(json!({"a": format!("{}rf_live_9f+Zq/7Kp~2x=Vd_", "a".repeat(290))}))
+    })
+    .await;
+    let error = bench.call("counter", json!({"n": 1})).await.unwrap_err();
+    assert!(matches!(&error, CallError::Failed { code, .. } if code == "invalid_output"), "{error}");
+    assert!(!error.to_string().contains("rf_live"), "{error}");
+}
+
+#[tokio::test]
 async fn a_result_that_breaks_its_own_schema_is_an_error() {
     let output_schema = Some(json!({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]}));
     let promising = ToolSpec { output_schema, ..spec("counter") };

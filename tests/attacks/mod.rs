@@ -5,6 +5,7 @@ mod crashing_guests;
 mod definitions;
 mod greedy_guests;
 mod interrupted_install;
+mod killed_hosts;
 mod leftovers;
 mod noisy_guests;
 mod oversized_results;

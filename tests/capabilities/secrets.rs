@@ -1,9 +1,10 @@
 //! Secrets: stored, listed, used without being seen, and found nowhere.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use super::{call, home};
+use super::{call, home, network};
 use crate::support::binary::Home;
+use crate::support::server::Server;
 
 const SECRET: &str = "Jefe-and-some-more-characters";
 
@@ -54,6 +55,40 @@ fn the_host_signs_and_says_what_is_there_as_far_as_that_was_granted() {
     call(&home, "signature", &json!({"name": "unrelated_key"})).fails(1, &["did not grant"]);
     home.run("secret remove hook_key").ok();
     call(&home, "signature", &json!({"name": "hook_key"})).fails(1, &["has to store the secret `hook_key`"]);
+}
+
+#[test]
+fn a_secret_whose_value_is_gone_stops_what_needs_it_and_nothing_else() {
+    let server = Server::echo();
+    let credential = |name: &str| {
+        let url = server.url(&format!("/api/{name}"));
+        format!(
+            "[capabilities.credentials.{name}]\nplace = {{ header = {{ name = \"x-key\" }} }}\n\
+             requests = [{{ url = \"{url}\" }}]\n"
+        )
+    };
+    let asks = format!("{}{}{}", network::asks(&server, ""), credential("one"), credential("two"));
+    let home = home("fetcher", &asks, "");
+    home.fed(&["secret", "set", "kept_key", "--place", "file"], SECRET).ok();
+    // As after a reboot with the kernel's keyring: listed, and the place knows nothing of it.
+    let index = home.path().join("home/state/vault/vault.json");
+    let mut record: Value = serde_json::from_slice(&std::fs::read(&index).unwrap()).unwrap();
+    record["secrets"]["gone_key"] = json!({"created": 1, "rotated": null});
+    std::fs::write(&index, record.to_string()).unwrap();
+    let given = ["--credential", "one=kept_key", "--credential", "two=gone_key", "--address", "127.0.0.1/32"];
+    home.args(&[&["grant", "reach", "--all"], &given[..]].concat()).ok();
+    let fetch = |path: &str| call(&home, "fetch", &json!({"method": "GET", "url": server.url(path)}));
+    assert!(fetch("/api/one").ok().contains("200") && fetch("/api/other").ok().contains("200"));
+    fetch("/api/two").fails(1, &["the credential `two`", "the secret `gone_key` has no value any more"]);
+    let seen = server.seen().len();
+    assert_eq!(seen, 2);
+    assert!(home.run("secret list").ok().contains("`gone_key` has no value any more"));
+    let listed = home.run("secret list --json").json();
+    let lost: Vec<_> = listed["secrets"].as_array().unwrap().iter().map(|s| (&s["name"], &s["lost"])).collect();
+    assert_eq!(lost, [(&json!("gone_key"), &json!(true)), (&json!("kept_key"), &json!(false))]);
+    let rotated = home.fed(&["secret", "rotate", "gone_key"], "another value").ok();
+    assert!(!rotated.contains("no value any more"), "{rotated}");
+    fetch("/api/two").ok();
 }
 
 #[test]

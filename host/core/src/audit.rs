@@ -107,17 +107,17 @@ pub struct AuditTrail {
 }
 
 impl AuditTrail {
-    /// Records that `call` was handed in.
+    /// Records that `call` was handed in. `caller` is who makes it, as it may be written down.
     ///
     /// # Errors
     /// [`CallError::Unavailable`] when it cannot be recorded.
-    pub async fn open(log: &Arc<dyn AuditLog>, call: &ToolCall) -> Result<Self, CallError> {
+    pub async fn open(log: &Arc<dyn AuditLog>, call: &ToolCall, caller: &Caller) -> Result<Self, CallError> {
         let mut trail = Self { log: log.clone(), call: call.id.clone(), opened: Instant::now(), closed: true };
         let arguments = log.digest(call.arguments.text());
         let event = AuditEvent::Opened {
             call: &call.id,
             parent: call.context.parent.as_ref(),
-            caller: &call.context.caller,
+            caller,
             tool: &call.tool,
             arguments: &arguments,
         };

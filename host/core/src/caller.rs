@@ -39,6 +39,12 @@ impl Caller {
     pub fn key(&self) -> CallerKey {
         CallerKey { user: self.user.clone(), agent: self.agent.clone(), session: self.session.clone() }
     }
+
+    /// All that is said of the caller.
+    pub(crate) fn texts(&mut self) -> impl Iterator<Item = &mut String> {
+        let Self { user, agent, role, session, channel, chat, peer_kind, provider } = self;
+        [user, agent, role, session, channel, chat, peer_kind, provider].into_iter().flatten()
+    }
 }
 
 /// The part of a [`Caller`] that limits count by.

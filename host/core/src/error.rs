@@ -208,6 +208,23 @@ impl CallError {
         })
     }
 
+    /// What may repeat the words of a caller or a tool. The rest is the host's own.
+    pub(crate) fn texts(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::NotFound { name, .. } | Self::NotOffered { name, .. } => vec![name],
+            Self::InvalidParams { problems, .. } => problems.iter_mut().collect(),
+            Self::Unavailable { reason, .. } => vec![reason],
+            Self::Trapped { message, .. } | Self::AuthRequired { message, .. } => vec![message],
+            Self::Failed { code, message, .. } => vec![code, message],
+            Self::Denied { .. }
+            | Self::NeedsApproval { .. }
+            | Self::ApprovalTimeout { .. }
+            | Self::RateLimited { .. }
+            | Self::LimitExceeded { .. }
+            | Self::Cancelled { .. } => Vec::new(),
+        }
+    }
+
     /// When a retry makes sense.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {

@@ -48,19 +48,20 @@ impl ToolHost {
     /// # Errors
     /// Every end of a call but success; see [`CallError`].
     pub async fn call(self: &Arc<Self>, mut call: ToolCall) -> Result<ToolOutput, CallError> {
-        shorten(&mut call.tool);
+        self.tame(&mut call.tool);
         call.context.scrubber = Some(self.scrubber.clone());
         call.context.host = Some(self.clone());
         call.context.progress = call.context.progress.map(|sink| self.clean(sink));
-        let trail = AuditTrail::open(&self.audit, &call).await?; // cannot record, cannot run
-        let result = self.run(call, &trail).await;
+        let caller = self.scrubber.get().caller(&call.context.caller);
+        let trail = AuditTrail::open(&self.audit, &call, &caller).await?; // cannot record, cannot run
+        let result = self.run(call, &trail).await.map_err(|error| self.scrubber.get().refusal(error));
         trail.close(result).await
     }
 
     async fn run(&self, call: ToolCall, trail: &AuditTrail) -> Result<ToolOutput, CallError> {
         let tool = self.resolve(&call.tool)?;
         depth::check(&tool, &call)?; // a circle of tools comes to an end
-        let call = schema::check(tool, call)?; // ToolCall becomes CheckedCall
+        let call = schema::check(tool, call, &self.scrubber)?; // ToolCall becomes CheckedCall
         let grant = self.policy.decide(&call)?;
         self.rate.take(&call)?; // a flood must not reach an approver
         let permit = self.approval.permit(call, grant)?; // the only maker of Permit
@@ -75,6 +76,19 @@ impl ToolHost {
 
     fn clean(&self, sink: Arc<dyn ProgressSink>) -> Arc<dyn ProgressSink> {
         Arc::new(CleanProgress { sink, scrubber: self.scrubber.clone() })
+    }
+
+    /// Makes a name that no tool has fit for errors and audit: a caller may have put anything there.
+    fn tame(&self, name: &mut String) {
+        if self.registry.get(name).is_some() {
+            return;
+        }
+        // Scrubbed first and cut then: half a secret would not be found.
+        *name = self.scrubber.get().text(name).into_owned();
+        if name.len() > MAX_TOOL_NAME {
+            name.truncate(name.floor_char_boundary(MAX_TOOL_NAME));
+            name.push('…');
+        }
     }
 
     fn resolve(&self, name: &str) -> Result<Arc<Registered>, CallError> {
@@ -94,8 +108,9 @@ impl ToolHost {
         let started = Instant::now();
         let tool = permit.call().tool.clone();
         let result = run_to_end(permit, &tool).await?;
-        let finished =
-            result.and_then(|raw| bound::check(raw, tool.limits())).and_then(|raw| structured::check(raw, &tool));
+        let finished = result
+            .and_then(|raw| bound::check(raw, tool.limits()))
+            .and_then(|raw| structured::check(raw, &tool, &self.scrubber));
         if let Ok(RawOutput { revealed: Some(revealed), .. }) = &finished {
             trail.revealed(tool.wire_name(), &revealed.name).await?; // cannot record, cannot leave
         }
@@ -104,14 +119,6 @@ impl ToolHost {
             Ok(raw) => Ok(structured::keep_valid(scrubber.output(raw, started.elapsed()), &tool)),
             Err(error) => Err(scrubber.error(tool.wire_name(), error)),
         }
-    }
-}
-
-/// No tool has a longer name; what a caller makes up is kept out of errors and audit beyond that.
-fn shorten(name: &mut String) {
-    if name.len() > MAX_TOOL_NAME {
-        name.truncate(name.floor_char_boundary(MAX_TOOL_NAME));
-        name.push('…');
     }
 }
 

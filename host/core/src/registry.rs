@@ -9,6 +9,8 @@ use serde_json::Value;
 use thiserror::Error;
 use tokio::sync::watch;
 
+use crate::finish::current::CurrentScrubber;
+use crate::finish::scrub::Scrubber;
 use crate::gates::policy::OperatorLimits;
 use crate::limit::Limits;
 use crate::name::{NameError, SourceName, ToolId, is_reserved};
@@ -47,11 +49,17 @@ impl Checker {
     }
 
     /// What is wrong with `value`, each problem with its place, at most ten; nothing when it agrees with the schema.
-    pub(crate) fn problems(&self, value: &Value) -> Vec<String> {
+    /// What a problem repeats of the value is clean, as far as `scrubber` knows secrets.
+    pub(crate) fn problems(&self, value: &Value, scrubber: &CurrentScrubber) -> Vec<String> {
         if !self.work.is_bounded(value) {
             return vec!["checking it against the schema would take too long".into()];
         }
-        if self.validator.is_valid(value) { Vec::new() } else { problems(&self.validator, value) }
+        if self.validator.is_valid(value) { Vec::new() } else { problems(&self.validator, value, &scrubber.get()) }
+    }
+
+    /// Whether nothing is wrong with `value`.
+    pub(crate) fn accepts(&self, value: &Value) -> bool {
+        self.work.is_bounded(value) && self.validator.is_valid(value)
     }
 }
 
@@ -309,7 +317,7 @@ impl Registry {
     }
 }
 
-fn problems(validator: &Validator, value: &Value) -> Vec<String> {
+fn problems(validator: &Validator, value: &Value, scrubber: &Scrubber) -> Vec<String> {
     const MOST: usize = 10;
     const LONGEST: usize = 300;
     validator
@@ -317,7 +325,8 @@ fn problems(validator: &Validator, value: &Value) -> Vec<String> {
         .take(MOST)
         .map(|error| {
             let place = error.instance_path().to_string();
-            let text: String = error.to_string().chars().take(LONGEST).collect();
+            // Scrubbed first and cut then: half a secret would not be found.
+            let text: String = scrubber.text(&error.to_string()).chars().take(LONGEST).collect();
             if place.is_empty() { text } else { format!("{text} (at {place})") }
         })
         .collect()

@@ -31,8 +31,8 @@ pub struct Access {
 pub struct LackingCredential {
     /// What the package calls it.
     pub name: String,
-    /// What the operator would say to `ringfence grant SOURCE` to give it.
-    pub given_by: String,
+    /// What the operator can do about it.
+    pub remedy: String,
     /// The requests that would carry it.
     pub bound_to: RuleSet,
 }
@@ -137,8 +137,8 @@ impl Access {
         let seen = target.seen();
         let rules = self.pass(seen, method).map_err(EgressError::Denied)?;
         if let Some(lacking) = self.lacking.iter().find(|l| l.bound_to.decide(seen, method.as_str()).is_ok()) {
-            let LackingCredential { name, given_by, .. } = lacking.clone();
-            return Err(EgressError::Lacking { name, given_by });
+            let LackingCredential { name, remedy, .. } = lacking.clone();
+            return Err(EgressError::Lacking { name, remedy });
         }
         // The client resolves names, and connects to addresses as they stand.
         let literal: Option<IpAddr> = match seen.host() {

@@ -40,13 +40,13 @@ pub enum EgressError {
     /// The name could not be resolved, or one of its addresses is refused.
     #[error("{}", without_address(.0))]
     Resolve(ResolveError),
-    /// The operator has not given the credential that belongs into it.
-    #[error("the request needs the credential `{name}`, which the operator has not given to this tool")]
+    /// The credential that belongs into it has no value.
+    #[error("the request needs the credential `{name}`, for which this host has no value")]
     Lacking {
         /// What the package calls it.
         name: String,
-        /// What the operator would say to `ringfence grant SOURCE` to give it.
-        given_by: String,
+        /// What the operator can do about it.
+        remedy: String,
     },
     /// A token that belongs into it could not be obtained.
     #[error("the access token `{name}`, which the request needs, could not be obtained")]
@@ -174,10 +174,7 @@ impl EgressError {
             Self::Resolve(ResolveError::Refused { name, refused }) => {
                 format!("plugin `{tool}` may not reach `{name}`: {refused}")
             }
-            Self::Lacking { name, given_by } => format!(
-                "plugin `{tool}` lacks the credential `{name}`: `ringfence secret set NAME` stores its value, and \
-                 `ringfence grant SOURCE {given_by}` gives it"
-            ),
+            Self::Lacking { name, remedy } => format!("plugin `{tool}` lacks the credential `{name}`: {remedy}"),
             Self::Limit(exceeded) => format!("{exceeded}: {}", exceeded.remedy(tool)),
             Self::Resolve(error) => chain(error),
             Self::Nothing => format!("plugin `{tool}`: {self}; `ringfence grants` shows what it asks for and has"),

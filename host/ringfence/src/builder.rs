@@ -8,7 +8,7 @@ use ringfence_core::finish::current::CurrentScrubber;
 use ringfence_core::finish::scrub::{Scrubber, ScrubberError};
 use ringfence_core::gates::approval::ApprovalGate;
 use ringfence_core::gates::policy::{Policy, PolicyError};
-use ringfence_core::gates::rate::{RateClock, RateGate, TABLE_SIZE};
+use ringfence_core::gates::rate::{RateClock, RateGate, RateLedger as _, TABLE_SIZE};
 use ringfence_core::limit::{LimitSet, Limits};
 use ringfence_core::name::{NameError, SourceName};
 use ringfence_core::registry::RegistryError;
@@ -203,7 +203,8 @@ impl Builder {
         }
 
         let rate = RateGate::new(config.rate_rules()?, RateClock::system(), TABLE_SIZE);
-        rate.restore(store.database()).map_err(BuildError::Rates)?;
+        let saved = store.database().load().map_err(BuildError::Rates)?;
+        rate.restore(saved.buckets, audit.permitted_behind(saved.counted)?, &registry);
         let policy = match Policy::load(&config.policy, &registry) {
             Err(error) if self.for_operator.is_some() => Policy::closed(error),
             loaded => loaded?,

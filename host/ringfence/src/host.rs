@@ -23,7 +23,7 @@ use crate::packages::Packages;
 use crate::request::{ErrorKind, Event, Reply, Request, RequestError, ToolEntry};
 use crate::{secrets, tool_state};
 
-/// How often the rates are written down. A crash forgets at most this much of them.
+/// How often the rates are written down. After a crash, what is missing is counted again from the audit log.
 const SAVE_RATES_EVERY: Duration = Duration::from_secs(1);
 
 /// The one process that owns a state folder, and so the one keeper of its limits, policy and audit.
@@ -53,7 +53,7 @@ impl Ringfence {
         secrets: Vec<(String, Secret)>,
     ) -> Self {
         let (pipeline, stop) = (Arc::new(pipeline), CancellationToken::new());
-        tokio::spawn(save_rates(pipeline.clone(), store.clone(), stop.clone()));
+        tokio::spawn(save_rates(pipeline.clone(), store.clone(), audit.clone(), stop.clone()));
         Self { pipeline, store, audit, packages, means, secrets, _background: stop.drop_guard() }
     }
 
@@ -83,7 +83,7 @@ impl Ringfence {
     /// # Errors
     /// When it cannot be written.
     pub fn close(&self) -> io::Result<()> {
-        self.pipeline.rate.save(self.store.database())
+        self.pipeline.rate.save(self.store.database(), self.audit.place())
     }
 
     /// Waits for what must not be broken off.
@@ -130,9 +130,9 @@ impl Ringfence {
             Request::AuditRecent { limit } => self.audit_recent(limit),
             Request::StateList => tool_state::list(self.store.database()),
             Request::StateClear { source, user } => tool_state::clear(self.store.database(), source, user.as_deref()),
-            Request::SecretList => secrets::answer(self.means.vault.clone(), request).await,
+            Request::SecretList => secrets::answer(self.means.clone(), request).await,
             Request::SecretSet { .. } | Request::SecretImport { .. } | Request::SecretRemove { .. } => {
-                let reply = secrets::answer(self.means.vault.clone(), request).await?;
+                let reply = secrets::answer(self.means.clone(), request).await?;
                 self.learn_secrets()?;
                 Ok(reply)
             }
@@ -143,7 +143,6 @@ impl Ringfence {
     /// After a change of secrets: results are searched for the new ones, and the network's door places and finds them.
     fn learn_secrets(&self) -> Result<(), RequestError> {
         let failed = |error: &dyn std::error::Error| RequestError::new(ErrorKind::Failed, "secret", error);
-        self.means.secrets.forget();
         let stored = self.means.secrets.get().map_err(|error| failed(&error))?;
         let known = self.secrets.iter().cloned().chain(stored.findable()).collect();
         let replaced = Scrubber::new(known).and_then(|scrubber| self.pipeline.scrubber.replace(scrubber));
@@ -209,14 +208,14 @@ impl ProgressSink for Reports {
     }
 }
 
-async fn save_rates(pipeline: Arc<ToolHost>, store: Arc<Store>, stop: CancellationToken) {
+async fn save_rates(pipeline: Arc<ToolHost>, store: Arc<Store>, audit: Arc<AuditFile>, stop: CancellationToken) {
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(SAVE_RATES_EVERY) => {}
         }
-        let (pipeline, store) = (pipeline.clone(), store.clone());
-        let saved = tokio::task::spawn_blocking(move || pipeline.rate.save(store.database())).await;
+        let (pipeline, store, audit) = (pipeline.clone(), store.clone(), audit.clone());
+        let saved = tokio::task::spawn_blocking(move || pipeline.rate.save(store.database(), audit.place())).await;
         if let Ok(Err(error)) = saved {
             tracing::error!(%error, "the rates could not be written down");
         }

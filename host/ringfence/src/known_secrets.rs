@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use ringfence_core::Secret;
 use ringfence_egress::{Scanner, ScannerError};
-use ringfence_vault::{SecretName, Vault, VaultError};
+use ringfence_vault::{Held, SecretName, Vault, VaultError};
 use thiserror::Error;
 
 /// The vault and what was last read from it. The values are read, and the scanner is made, once for each change.
@@ -16,6 +16,8 @@ pub(crate) struct KnownSecrets {
 /// Names and values, and what finds them in requests and responses.
 pub(crate) struct Secrets {
     pub(crate) all: Vec<(SecretName, Secret)>,
+    /// Those that have no value any more.
+    pub(crate) lost: Vec<SecretName>,
     pub(crate) scanner: Scanner,
 }
 
@@ -56,14 +58,17 @@ impl KnownSecrets {
 
 impl Secrets {
     fn of(vault: &Vault) -> Result<Self, SecretsError> {
-        let all = vault.all()?;
+        let Held { values: all, lost } = vault.all()?;
+        for name in &lost {
+            tracing::warn!("the secret `{name}` has no value any more: `ringfence secret rotate {name}` gives it one");
+        }
         let named: Vec<_> = all.iter().map(|(name, secret)| (name.to_string(), secret.clone())).collect();
         let scanner = Scanner::new(&named)?;
         // `secret set` takes none that is too short, but a keyring can be changed from outside.
         for name in scanner.skipped() {
             tracing::warn!("the secret `{name}` is too short to be found in results, and is placed nowhere");
         }
-        Ok(Self { all, scanner })
+        Ok(Self { all, lost, scanner })
     }
 
     /// Those that can be found in texts.

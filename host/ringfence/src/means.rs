@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::grants::{GrantFileError, Grants};
-use crate::known_secrets::{KnownSecrets, SecretsError};
+use crate::known_secrets::{KnownSecrets, Secrets, SecretsError};
 
 /// The door to the network, the vault, the workspace, what tools keep, and the grants.
 pub(crate) struct Means {
@@ -63,23 +63,19 @@ impl Means {
     /// What `grant` lets pass: what the manifest asks for is asked first, then what of it is granted.
     pub(crate) fn access(&self, grant: &Effective) -> Result<Access, MeansError> {
         let secrets = self.secrets.get()?;
-        let (bound, lacking) = self.credentials(grant, &secrets.all);
+        let (bound, lacking) = self.credentials(grant, &secrets);
         let requested = RuleSet::new(grant.requested().http.clone());
         let access = Access::new(requested, grant.addresses().clone(), bound, secrets.scanner.clone());
         Ok(access.within(RuleSet::new(grant.granted().http.clone())).lacking(lacking))
     }
 
     /// The credentials that there are, and those that are needed and missing.
-    fn credentials(
-        &self,
-        grant: &Effective,
-        secrets: &[(SecretName, Secret)],
-    ) -> (Vec<BoundCredential>, Vec<LackingCredential>) {
+    fn credentials(&self, grant: &Effective, secrets: &Secrets) -> (Vec<BoundCredential>, Vec<LackingCredential>) {
         let (mut bound, mut lacking) = (Vec::new(), Vec::new());
         for (name, asked) in &grant.requested().credentials {
             let requests = rule_set(&asked.requests);
             let given = grant.granted().credentials.get(name);
-            match given.and_then(|given| Some((given, self.value(asked, given, secrets, grant)?))) {
+            match given.and_then(|given| Some((given, self.value(asked, given, &secrets.all, grant)?))) {
                 Some((given, (value_name, value))) => {
                     let narrowed = given.requests.as_deref().map(rule_set);
                     bound.push(BoundCredential {
@@ -91,8 +87,9 @@ impl Means {
                 }
                 None if asked.optional => {}
                 None => {
-                    let given_by = given_by(name, asked);
-                    lacking.push(LackingCredential { name: name.clone(), given_by, bound_to: requests });
+                    let lost = given.and_then(|given| lost(given, secrets));
+                    let remedy = lost.unwrap_or_else(|| not_given(name, asked));
+                    lacking.push(LackingCredential { name: name.clone(), remedy, bound_to: requests });
                 }
             }
         }
@@ -128,9 +125,16 @@ impl Means {
     }
 }
 
-/// What grants the credential `name`.
-fn given_by(name: &str, asked: &Credential) -> String {
-    match &asked.oauth2 {
+/// What to do about a credential that was given, where a secret of it has no value any more.
+fn lost(given: &GrantedCredential, secrets: &Secrets) -> Option<String> {
+    let refresh_token = given.oauth2.as_ref().and_then(|oauth2| oauth2.refresh_token.as_deref());
+    let lost = secrets.lost.iter().find(|lost| [Some(&*given.secret), refresh_token].contains(&Some(lost.as_str())))?;
+    Some(format!("the secret `{lost}` has no value any more; `ringfence secret rotate {lost}` gives it one"))
+}
+
+/// What to do about the credential `name`, which was not given.
+fn not_given(name: &str, asked: &Credential) -> String {
+    let given_by = match &asked.oauth2 {
         None => format!("--credential {name}=NAME"),
         Some(oauth2) => match oauth2.grant {
             GrantType::ClientCredentials => format!("--credential {name}=NAME --client {name}=ID"),
@@ -138,7 +142,8 @@ fn given_by(name: &str, asked: &Credential) -> String {
                 format!("--credential {name}=NAME --client {name}=ID --refresh-token {name}=NAME")
             }
         },
-    }
+    };
+    format!("`ringfence secret set NAME` stores its value, and `ringfence grant SOURCE {given_by}` gives it")
 }
 
 /// Whether `given` is what `asked` asks for.

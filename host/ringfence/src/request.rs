@@ -369,6 +369,9 @@ pub struct SecretEntry {
     pub created: u64,
     /// When it last got a new value.
     pub rotated: Option<u64>,
+    /// Whether its value is gone from where secrets live.
+    #[serde(default)]
+    pub lost: bool,
 }
 
 /// What a package keeps for one user, as listings show it.

@@ -7,15 +7,24 @@ use ringfence_egress::MIN_CREDENTIAL;
 use ringfence_vault::{Choice, FileKey, SecretName, SecretNameError, Vault, VaultError};
 
 use crate::config::{PASSPHRASE_VARIABLE, credential_file};
+use crate::means::Means;
 use crate::request::{ErrorKind, PlaceChoice, Reply, Request, RequestError, SecretEntry, SecretReport, SecretValue};
 
 /// Answers a request about secrets. The vault may wait for a keyring, so this runs where blocking is allowed.
-pub(crate) async fn answer(vault: Arc<Vault>, request: Request) -> Result<Reply, RequestError> {
-    let done = tokio::task::spawn_blocking(move || change(&vault, request)).await;
+pub(crate) async fn answer(means: Arc<Means>, request: Request) -> Result<Reply, RequestError> {
+    let answer = move || {
+        if !matches!(request, Request::SecretList) {
+            let changed = change(&means.vault, request);
+            means.secrets.forget();
+            changed?;
+        }
+        Ok(Reply::Secrets(report(&means)))
+    };
+    let done = tokio::task::spawn_blocking(answer).await;
     done.map_err(|error| RequestError::new(ErrorKind::Failed, "secret", &error))?
 }
 
-fn change(vault: &Vault, request: Request) -> Result<Reply, RequestError> {
+fn change(vault: &Vault, request: Request) -> Result<(), RequestError> {
     match request {
         Request::SecretSet { name, value, rotate: true, .. } => {
             vault.rotate(&named(name)?, long_enough(&value)?).map_err(refused)?;
@@ -35,20 +44,26 @@ fn change(vault: &Vault, request: Request) -> Result<Reply, RequestError> {
             drop(vault.import(secrets).map_err(refused)?);
         }
         Request::SecretRemove { name } => vault.remove(&named(name)?).map_err(refused)?,
-        // To list them changes nothing.
+        // Nothing else changes them.
         _ => {}
     }
-    Ok(Reply::Secrets(report(vault)))
+    Ok(())
 }
 
-fn report(vault: &Vault) -> SecretReport {
+fn report(means: &Means) -> SecretReport {
+    let known = means.secrets.get();
+    if let Err(error) = &known {
+        tracing::warn!("whether every secret still has its value is not known: {error}");
+    }
+    let is_lost = |name: &SecretName| known.as_ref().is_ok_and(|known| known.lost.contains(name));
     let entry = |listed: ringfence_vault::Listed| SecretEntry {
         name: listed.name.as_str().to_owned(),
         created: listed.created,
         rotated: listed.rotated,
+        lost: is_lost(&listed.name),
     };
-    let place = vault.location().map(|location| format!("{location}, {}", location.chosen));
-    SecretReport { place, secrets: vault.list().into_iter().map(entry).collect() }
+    let place = means.vault.location().map(|location| format!("{location}, {}", location.chosen));
+    SecretReport { place, secrets: means.vault.list().into_iter().map(entry).collect() }
 }
 
 /// The value, if it can be told from other text where it comes back.

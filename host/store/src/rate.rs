@@ -3,26 +3,33 @@
 use std::io;
 
 use ringfence_core::ToolId;
-use ringfence_core::gates::rate::{RateLedger, SavedBucket};
-use rusqlite::{Row, params};
+use ringfence_core::gates::rate::{RateLedger, SavedBucket, SavedRates};
+use rusqlite::{OptionalExtension as _, Row, params};
 
 use crate::database::{Database, parsed};
 
 impl RateLedger for Database {
-    fn load(&self) -> io::Result<Vec<SavedBucket>> {
+    fn load(&self) -> io::Result<SavedRates> {
         self.read(|connection| {
-            connection
+            let counted = connection
+                .query_row("SELECT place FROM rates_counted", [], |row| row.get::<_, i64>(0))
+                .optional()?
+                .map_or(0, i64::cast_unsigned);
+            let buckets = connection
                 .prepare_cached("SELECT caller, source, tool, minute_empty_at, hour_empty_at FROM rate_bucket")?
                 .query_map([], from_row)?
-                .collect()
+                .collect::<Result<_, _>>()?;
+            Ok(SavedRates { buckets, counted })
         })
         .map_err(io::Error::other)
     }
 
-    fn save(&self, buckets: &[SavedBucket]) -> io::Result<()> {
+    fn save(&self, SavedRates { buckets, counted }: &SavedRates) -> io::Result<()> {
         let callers: Vec<String> =
             buckets.iter().map(|bucket| serde_json::to_string(&bucket.caller)).collect::<Result<_, _>>()?;
         self.write(|transaction| {
+            transaction.execute("DELETE FROM rates_counted", [])?;
+            transaction.execute("INSERT INTO rates_counted VALUES (?1)", [counted.cast_signed()])?;
             transaction.execute("DELETE FROM rate_bucket", [])?;
             let mut insert = transaction.prepare_cached("INSERT INTO rate_bucket VALUES (?1, ?2, ?3, ?4, ?5)")?;
             for (bucket, caller) in buckets.iter().zip(callers) {
@@ -61,8 +68,10 @@ mod tests {
             minute_empty_at: empty_at / 2,
             hour_empty_at: empty_at,
         };
-        database.save(&[bucket("ann", 1), bucket("bob", u64::MAX)]).unwrap();
-        database.save(&[bucket("bob", u64::MAX)]).unwrap();
-        assert_eq!(database.load().unwrap(), [bucket("bob", u64::MAX)]);
+        assert_eq!(database.load().unwrap(), SavedRates::default());
+        let last = SavedRates { buckets: vec![bucket("bob", u64::MAX)], counted: 7 };
+        database.save(&SavedRates { buckets: vec![bucket("ann", 1), bucket("bob", 2)], counted: 5 }).unwrap();
+        database.save(&last).unwrap();
+        assert_eq!(database.load().unwrap(), last);
     }
 }

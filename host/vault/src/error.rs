@@ -33,16 +33,15 @@ pub enum VaultError {
     /// More than [`MAX_SECRETS`](crate::MAX_SECRETS).
     #[error("there would be {0} secrets, and {most} are the most: remove some first", most = crate::MAX_SECRETS)]
     TooMany(usize),
-    /// The index lists secrets whose values are gone from their place.
+    /// The index lists a secret whose value is gone from its place.
     #[error(
-        "{} no value any more in {place}: give one again with `ringfence secret rotate NAME`, or forget the name with \
-         `ringfence secret remove NAME`",
-        have(.names)
+        "secret `{name}` has no value any more in {place}: give one again with `ringfence secret rotate {name}`, or \
+         forget the name with `ringfence secret remove {name}`"
     )]
     Lost {
-        /// The names.
-        names: Vec<SecretName>,
-        /// Where their values were.
+        /// The name.
+        name: SecretName,
+        /// Where its value was.
         place: Place,
     },
     /// Something else than a secret of ours stands in the place under its name.
@@ -202,11 +201,4 @@ fn there_is(names: &[SecretName]) -> String {
 
 fn come(names: &[SecretName]) -> String {
     format!("{} {}", quoted(names), if names.len() == 1 { "comes" } else { "come" })
-}
-
-fn have(names: &[SecretName]) -> String {
-    match names {
-        [name] => format!("secret `{name}` has"),
-        names => format!("secrets {} have", quoted(names)),
-    }
 }

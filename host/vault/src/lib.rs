@@ -30,7 +30,7 @@ pub use name::{MAX_SECRET_NAME, SecretName, SecretNameError};
 pub use place::{Choice, FileKey, KeySource, Location, Place};
 pub use signing::{Algorithm, Unsuitable, sign};
 pub use value::{MAX_VALUE, ValueError, read_value};
-pub use vault::{Imported, Listed, Vault};
+pub use vault::{Held, Imported, Listed, Vault};
 
 /// The most secrets of one vault.
 pub const MAX_SECRETS: usize = 1024;

@@ -25,6 +25,7 @@ use crate::backend::Backend;
 use crate::error::VaultError;
 use crate::name::SecretName;
 use crate::record::{Record, Times};
+use crate::vault::Held;
 
 /// One use of the place, with the index.
 pub(crate) struct Session<'a> {
@@ -108,12 +109,31 @@ impl<'a> Session<'a> {
         if !self.record.secrets.contains_key(name) {
             return Ok(None);
         }
-        Ok(self.values(&[name])?.pop().map(|(_, value)| value))
+        let lost = || VaultError::Lost { name: name.clone(), place: self.record.location.place };
+        self.backend.get(&[name])?.pop().flatten().ok_or_else(lost).map(Some)
     }
 
-    /// All secrets.
-    pub(crate) fn all(&self) -> Result<Vec<(SecretName, Secret)>, VaultError> {
-        self.values(&self.record.secrets.keys().collect::<Vec<_>>())
+    /// All secrets, as far as the place has values for them.
+    pub(crate) fn all(&self) -> Result<Held, VaultError> {
+        let mut names: Vec<&SecretName> = self.record.secrets.keys().collect();
+        let mut held = Held::default();
+        let values = loop {
+            match self.backend.get(&names) {
+                Err(VaultError::Foreign { name, .. }) => {
+                    names.retain(|asked| **asked != name);
+                    held.lost.push(name);
+                }
+                answer => break answer?,
+            }
+        };
+        for (name, value) in names.into_iter().zip(values) {
+            match value {
+                Some(value) => held.values.push((name.clone(), value)),
+                None => held.lost.push(name.clone()),
+            }
+        }
+        held.lost.sort();
+        Ok(held)
     }
 
     /// Lists values that the place has and the index does not know.
@@ -126,16 +146,6 @@ impl<'a> Session<'a> {
         tracing::warn!(names = ?unknown, "secrets were there that were not listed: they are listed now");
         let times = Times { created: now(), rotated: None };
         self.change(|record| record.secrets.extend(unknown.into_iter().map(|name| (name, times))))
-    }
-
-    fn values(&self, names: &[&SecretName]) -> Result<Vec<(SecretName, Secret)>, VaultError> {
-        let values = self.backend.get(names)?;
-        let lost: Vec<_> =
-            names.iter().zip(&values).filter(|(_, value)| value.is_none()).map(|(name, _)| (*name).clone()).collect();
-        if !lost.is_empty() {
-            return Err(VaultError::Lost { names: lost, place: self.record.location.place });
-        }
-        Ok(names.iter().zip(values).filter_map(|(name, value)| Some(((*name).clone(), value?))).collect())
     }
 
     /// Removes the values of unfinished names.

@@ -37,6 +37,15 @@ pub struct Listed {
     pub rotated: Option<u64>,
 }
 
+/// All secrets of a vault.
+#[derive(Clone, Debug, Default)]
+pub struct Held {
+    /// Those that have a value.
+    pub values: Vec<(SecretName, Secret)>,
+    /// Those whose value is gone from its place, as after a reboot, or is another's.
+    pub lost: Vec<SecretName>,
+}
+
 /// What an import did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
@@ -149,11 +158,12 @@ impl Vault {
         Ok(self.using(|session| session.get(name))?.flatten())
     }
 
-    /// All secrets with their values, for who must find them in texts.
+    /// All secrets with their values, for who must find them in texts. One that has none any more keeps nobody from the
+    /// others.
     ///
     /// # Errors
-    /// [`VaultError::Lost`] with all names whose value is gone, or when the place does not answer.
-    pub fn all(&self) -> Result<Vec<(SecretName, Secret)>, VaultError> {
+    /// When the place does not answer.
+    pub fn all(&self) -> Result<Held, VaultError> {
         Ok(self.using(|session| session.all())?.unwrap_or_default())
     }
 

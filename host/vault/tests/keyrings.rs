@@ -33,7 +33,7 @@ fn exercise(vault: &Vault, folder: &Path) {
     let again = reopened(folder);
     assert_eq!(value(&again, "a").as_deref(), Some("rf_live_two"));
     assert_eq!(value(&again, "b").as_deref(), Some("zwei ü\n"));
-    assert_eq!(again.all().unwrap().len(), 3);
+    assert_eq!(again.all().unwrap().values.len(), 3);
     assert!(again.list()[0].rotated.is_some());
     again.remove(&name("a")).unwrap();
     again.remove(&name("b")).unwrap();
@@ -43,7 +43,7 @@ fn exercise(vault: &Vault, folder: &Path) {
     for left in again.list() {
         again.remove(&left.name).unwrap();
     }
-    assert!(reopened(folder).all().unwrap().is_empty());
+    assert!(reopened(folder).all().unwrap().values.is_empty());
     for entry in fs_err::read_dir(folder).unwrap() {
         let text = fs_err::read_to_string(entry.unwrap().path()).unwrap();
         assert!(!text.contains("rf_live"), "{text}");
@@ -70,7 +70,7 @@ fn the_kernel_keeps_secrets_where_it_can() {
     exercise(&vault, dir.path());
     let (vault, long) = (reopened(dir.path()), secret(&"x".repeat(32_768)));
     assert!(matches!(vault.set(name("long"), long), Err(VaultError::TooLongForKernel { .. })));
-    assert!(reopened(dir.path()).all().unwrap().is_empty());
+    assert!(reopened(dir.path()).all().unwrap().values.is_empty());
 }
 
 #[test]

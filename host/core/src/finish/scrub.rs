@@ -26,6 +26,7 @@ pub use self::known::mark;
 use self::redactor::Redactor;
 pub use self::spellings::spellings;
 pub use self::stream::{FormsInStream, known_form};
+use crate::caller::Caller;
 use crate::error::{CallError, Failure, FailureKind, ToolError};
 use crate::output::{Body, Content, Media, RawOutput, Resource, ToolOutput};
 use crate::secret::Secret;
@@ -117,6 +118,20 @@ impl Scrubber {
             }
             ToolError::Failed(failure) => self.failure(tool, &failure),
         }
+    }
+
+    /// Makes an error clean, whoever made it: that of a gate may repeat what the caller sent.
+    pub fn refusal(&self, mut error: CallError) -> CallError {
+        let mut redactor = Redactor::new(&self.known);
+        error.texts().into_iter().for_each(|text| redactor.in_place(text));
+        error
+    }
+
+    /// The caller as it may be written down: nobody is called by a secret.
+    pub fn caller(&self, caller: &Caller) -> Caller {
+        let (mut caller, mut redactor) = (caller.clone(), Redactor::new(&self.known));
+        caller.texts().for_each(|text| redactor.in_place(text));
+        caller
     }
 
     /// Makes a text clean.

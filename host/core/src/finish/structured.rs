@@ -1,20 +1,22 @@
 //! Does the structured result keep the promise of its schema, before scrubbing and after?
 
 use crate::error::{Failure, FailureKind, ToolError};
+use crate::finish::current::CurrentScrubber;
 use crate::finish::scrub::Scrubbed;
 use crate::output::{Content, RawOutput, ToolOutput};
 use crate::registry::Registered;
 
-/// Hands `raw` on when its structured result agrees with the tool's output schema.
+/// Hands `raw` on when its structured result agrees with the tool's output schema. What it says of one that does not,
+/// `scrubber` makes clean.
 ///
 /// # Errors
 /// [`ToolError::Failed`] when it does not, or is missing.
-pub(crate) fn check(raw: RawOutput, tool: &Registered) -> Result<RawOutput, ToolError> {
+pub(crate) fn check(raw: RawOutput, tool: &Registered, scrubber: &CurrentScrubber) -> Result<RawOutput, ToolError> {
     let Some(validator) = tool.validators().ok().and_then(|validators| validators.output.as_ref()) else {
         return Ok(raw);
     };
     let problems = match &raw.structured {
-        Some(value) => validator.problems(value).join("; "),
+        Some(value) => validator.problems(value, scrubber).join("; "),
         None => "the tool promises a structured result and gave none".into(),
     };
     if problems.is_empty() {
@@ -36,7 +38,7 @@ pub(crate) fn keep_valid(scrubbed: Scrubbed, tool: &Registered) -> ToolOutput {
     }
     let validator = tool.validators().ok().and_then(|validators| validators.output.as_ref());
     if let (Some(validator), Some(value)) = (validator, &output.structured)
-        && !validator.problems(value).is_empty()
+        && !validator.accepts(value)
     {
         output.structured = None;
         output.content.push(Content::text("(The structured result held a secret and was left out.)"));

@@ -21,7 +21,7 @@ use crate::call::CheckedCall;
 use crate::caller::CallerKey;
 use crate::error::CallError;
 use crate::name::ToolId;
-use crate::registry::Registered;
+use crate::registry::{Registered, Registry};
 use crate::tool::RateLimit;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -30,6 +30,13 @@ const HOUR: Duration = Duration::from_secs(3600);
 /// How many pairs of caller and tool are remembered, about 300 bytes each. When the table is full and nobody in it is
 /// idle, new pairs are refused; old ones are never forgotten early.
 pub const TABLE_SIZE: usize = 65_536;
+
+/// The period behind which no call fills a bucket any more.
+pub const LONGEST_PERIOD: Duration = HOUR;
+
+/// When a start found more calls than this that were made after the last save, it saves soon, so that the next one
+/// does not look at them again: where tools only read, no call would make it.
+const MANY_CALLS: usize = 1000;
 
 /// How often a full table is searched for idle pairs, so that a flood of new callers does not search it for each call.
 const SEARCH_EVERY: Duration = Duration::from_secs(1);
@@ -65,19 +72,40 @@ pub struct SavedBucket {
     pub hour_empty_at: u64,
 }
 
+/// All buckets, for keeping over a restart.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SavedRates {
+    /// Those that are not empty.
+    pub buckets: Vec<SavedBucket>,
+    /// A place in the audit log: what was permitted up to it is in the buckets. Of what was permitted behind it, some
+    /// may be.
+    pub counted: u64,
+}
+
+/// A call that was permitted, as the audit log tells it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PermittedCall {
+    /// Who made it.
+    pub caller: CallerKey,
+    /// Of which tool.
+    pub tool: ToolId,
+    /// When, in milliseconds since the Unix epoch.
+    pub time: u64,
+}
+
 /// Keeps the buckets over a restart.
 pub trait RateLedger: Send + Sync {
     /// What was saved last.
     ///
     /// # Errors
     /// When it cannot be read.
-    fn load(&self) -> std::io::Result<Vec<SavedBucket>>;
+    fn load(&self) -> std::io::Result<SavedRates>;
 
     /// Replaces what was saved.
     ///
     /// # Errors
     /// When it cannot be written.
-    fn save(&self, buckets: &[SavedBucket]) -> std::io::Result<()>;
+    fn save(&self, rates: &SavedRates) -> std::io::Result<()>;
 }
 
 /// A clock in nanoseconds since the Unix epoch that never goes back.
@@ -162,22 +190,36 @@ impl RateGate {
         Self { rules, clock, table: Mutex::default(), capacity }
     }
 
-    /// Takes up the buckets of the last run.
-    ///
-    /// # Errors
-    /// When the ledger cannot be read.
-    pub fn restore(&self, ledger: &dyn RateLedger) -> std::io::Result<()> {
-        let saved = ledger.load()?;
-        self.lock().saved =
-            saved.into_iter().map(|b| ((b.caller, b.tool), (b.minute_empty_at, b.hour_empty_at))).collect();
-        Ok(())
+    /// Takes up the buckets of the last run, and the calls that it made after it saved them, oldest first: a process
+    /// that is killed saves nothing more. How much a call weighs, the tools in `registry` say; one that is not there
+    /// weighs what it would without any rule.
+    pub fn restore(&self, saved: Vec<SavedBucket>, calls: Vec<PermittedCall>, registry: &Registry) {
+        let mut table = self.lock();
+        table.saved = saved.into_iter().map(|b| ((b.caller, b.tool), (b.minute_empty_at, b.hour_empty_at))).collect();
+        if calls.is_empty() {
+            return;
+        }
+        table.changed = calls.len() > MANY_CALLS;
+        let now = self.clock.now().as_u64();
+        let tools: HashMap<ToolId, Arc<Registered>> =
+            registry.all().into_iter().map(|tool| (tool.id().clone(), tool)).collect();
+        for PermittedCall { caller, tool, time } in calls {
+            let rule = tools.get(&tool).map_or(RateRule::Limited(RateLimit::default()), |tool| self.rule(tool));
+            let RateRule::Limited(limit) = rule else { continue };
+            let time = nanoseconds(Duration::from_millis(time)).min(now);
+            let (minute, hour) = table.saved.entry((caller, tool)).or_default();
+            *minute = (*minute).max(time).saturating_add(weight(limit.per_minute, MINUTE));
+            *hour = (*hour).max(time).saturating_add(weight(limit.per_hour, HOUR));
+        }
     }
 
-    /// Hands the buckets that are not empty to `ledger`, where a call was taken since the last time.
+    /// Hands the buckets that are not empty to `ledger`, where a call was taken since the last time. `counted` is the
+    /// last place of the audit log, looked up before this is called: a call is taken first and recorded then, so all
+    /// up to that place are in the buckets.
     ///
     /// # Errors
     /// When the ledger cannot be written.
-    pub fn save(&self, ledger: &dyn RateLedger) -> std::io::Result<()> {
+    pub fn save(&self, ledger: &dyn RateLedger, counted: u64) -> std::io::Result<()> {
         let buckets = {
             let mut table = self.lock();
             if !std::mem::take(&mut table.changed) {
@@ -185,7 +227,7 @@ impl RateGate {
             }
             table.filled(self.clock.now())
         };
-        ledger.save(&buckets)
+        ledger.save(&SavedRates { buckets, counted })
     }
 
     /// Takes one call from the caller's buckets.
@@ -345,6 +387,11 @@ fn quota(per_period: u32, period: Duration) -> Quota {
         .allow_burst(NonZeroU32::new(burst).expect("at least 1"))
 }
 
+/// How much longer a call keeps a bucket filled, in nanoseconds.
+fn weight(per_period: u32, period: Duration) -> u64 {
+    nanoseconds(quota(per_period, period).replenish_interval())
+}
+
 fn nanoseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
@@ -354,6 +401,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::gates::policy::OperatorLimits;
 
     /// How many calls of `bucket` pass when one is tried at each of `times`.
     fn admitted(bucket: &Bucket, now: &AtomicU64, times: &[u64]) -> Vec<u64> {
@@ -409,6 +457,52 @@ mod tests {
         assert!(!take(4), "and still were");
         shown.store(nanoseconds(MINUTE) * 2, Ordering::Relaxed);
         assert!(take(1) && !take(1));
+    }
+
+    #[test]
+    fn calls_after_the_last_save_weigh_as_much_as_if_they_had_been_saved() {
+        let second = 1_000_000_000;
+        let shown = Arc::new(AtomicU64::new(1000 * second));
+        let clock = RateClock::of({
+            let shown = shown.clone();
+            move || shown.load(Ordering::Relaxed)
+        });
+        let (caller, tool) = (CallerKey::default(), ToolId::new("calc", "evaluate").unwrap());
+        let limit = RateLimit::default();
+        let gate = || RateGate::new(RateRules::default(), clock.clone(), 10);
+        let live = gate();
+        let mut calls = Vec::new();
+        for time in [1000, 1000, 1001, 1003] {
+            shown.store(time * second, Ordering::Relaxed);
+            let mut table = live.lock();
+            let buckets = table.buckets(&caller, &tool, limit, &clock, 10).unwrap();
+            buckets.minute.take(clock.now()).unwrap();
+            buckets.hour.take(clock.now()).unwrap();
+            calls.push(PermittedCall { caller: caller.clone(), tool: tool.clone(), time: time * 1000 });
+        }
+        let saved = live.lock().filled(clock.now());
+        let registry = Registry::new(OperatorLimits::default());
+        let again = gate();
+        again.restore(Vec::new(), calls.clone(), &registry);
+        assert_eq!(again.lock().filled(clock.now()), saved);
+        // On top of what was saved; and a clock that was set back keeps nobody out for long.
+        let on_top = gate();
+        let later = PermittedCall { time: u64::MAX, ..calls[0].clone() };
+        on_top.restore(saved.clone(), vec![later], &registry);
+        let bucket = &on_top.lock().filled(clock.now())[0];
+        assert_eq!(bucket.minute_empty_at, saved[0].minute_empty_at + weight(limit.per_minute, MINUTE));
+        assert_eq!(bucket.hour_empty_at, saved[0].hour_empty_at + weight(limit.per_hour, HOUR));
+    }
+
+    #[test]
+    fn what_is_counted_anew_at_each_start_is_saved_when_it_has_become_much() {
+        let call =
+            PermittedCall { caller: CallerKey::default(), tool: ToolId::new("calc", "evaluate").unwrap(), time: 1 };
+        for (count, changed) in [(MANY_CALLS, false), (MANY_CALLS + 1, true)] {
+            let gate = RateGate::new(RateRules::default(), RateClock::system(), 10);
+            gate.restore(Vec::new(), vec![call.clone(); count], &Registry::new(OperatorLimits::default()));
+            assert_eq!(gate.lock().changed, changed);
+        }
     }
 
     proptest! {

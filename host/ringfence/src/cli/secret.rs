@@ -171,5 +171,13 @@ fn list(report: &SecretReport) -> String {
         .secrets
         .iter()
         .map(|secret| [secret.name.clone(), time(secret.created), secret.rotated.map_or_else(|| "never".into(), time)]);
-    format!("{}\n\nThey live in {place}.", show::table(["NAME", "STORED", "ROTATED"], rows))
+    let mut text = format!("{}\n\nThey live in {place}.", show::table(["NAME", "STORED", "ROTATED"], rows));
+    for lost in report.secrets.iter().filter(|secret| secret.lost) {
+        let name = &lost.name;
+        text.push_str(&format!(
+            "\n`{name}` has no value any more. `ringfence secret rotate {name}` gives it one, `ringfence secret remove \
+             {name}` forgets it."
+        ));
+    }
+    text
 }

@@ -5,12 +5,14 @@
 //! - [`head`]: the last place, kept apart, so that a cut tail is found;
 //! - [`writer`]: appending, and taking up where the last process ended;
 //! - [`verify`]: proving that nothing was altered;
+//! - [`permitted`]: which calls were permitted last, for the rates;
 //! - [`sync`]: what a power cut may take;
 //! - [`index`]: the same events in SQLite, for searching. It can be deleted at any time.
 
 mod head;
 mod index;
 mod line;
+mod permitted;
 mod segment;
 mod sync;
 #[cfg(test)]
@@ -18,15 +20,17 @@ mod tests;
 mod verify;
 mod writer;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use ringfence_core::audit::{AuditError, AuditEvent, AuditLog};
+use ringfence_core::gates::rate::{LONGEST_PERIOD, PermittedCall};
 use thiserror::Error;
 
 use crate::Store;
 use crate::digest::to_hex;
+use crate::time::unix_milliseconds;
 use index::Indexer;
 use sync::GroupSync;
 use writer::Writer;
@@ -67,6 +71,14 @@ pub enum AuditFault {
         /// The last event that was written.
         head: u64,
     },
+    /// Something stands with the record, or behind its end, that is not of it.
+    #[error("{}", foreign(.file, *.from))]
+    Foreign {
+        /// The file.
+        file: PathBuf,
+        /// Where it begins in that file, in bytes; `None`: the whole file.
+        from: Option<u64>,
+    },
     /// A file operation failed; the cause names the file.
     #[error("the audit log cannot be used: {0}")]
     Io(#[from] std::io::Error),
@@ -74,6 +86,17 @@ pub enum AuditFault {
 
 fn line_or_end(line: Option<u64>) -> String {
     line.map_or_else(|| "the end".into(), |line| format!("line {line}"))
+}
+
+fn foreign(file: &Path, from: Option<u64>) -> String {
+    let file = file.display();
+    match from {
+        Some(from) => format!(
+            "this host did not write what stands in {file} behind byte {from}: keep a copy as evidence and cut it off \
+             with `truncate --size={from} {file}`"
+        ),
+        None => format!("{file} is not of the audit log: keep it as evidence, but move it to another folder"),
+    }
 }
 
 /// The record of calls of one host.
@@ -91,7 +114,7 @@ impl AuditFile {
     /// are missing at the end, that is recorded as an event of its own, which [`verify`](Self::verify) reports for ever.
     ///
     /// # Errors
-    /// [`AuditFault::Altered`] when the end of the record is not what this host wrote.
+    /// [`AuditFault::Altered`] or [`AuditFault::Foreign`] when the end of the record is not what this host wrote.
     pub fn open(store: Arc<Store>, durability: Durability) -> Result<Self, AuditFault> {
         let folder = store.folder().audit();
         let writer = Writer::open(&folder, store.key())?;
@@ -103,14 +126,34 @@ impl AuditFile {
         Ok(Self { store, writer: Mutex::new(writer), sync, index })
     }
 
-    /// Reads everything and checks every link of the chain.
+    /// Reads everything and checks every link of the chain, and that nothing stands behind it.
     ///
     /// # Errors
     /// The first fault.
     pub fn verify(&self) -> Result<Verified, AuditFault> {
-        // Events that are written meanwhile stand behind this head and are not looked at.
-        let head = self.lock().last();
-        verify::verify(&self.store.folder().audit(), self.store.key(), head)
+        // Events that are written meanwhile stand behind this end and are not looked at.
+        let end = self.lock().end()?;
+        verify::verify(self.store.key(), &end)
+    }
+
+    /// The place of the last event; 0 before the first one.
+    pub fn place(&self) -> u64 {
+        self.lock().place()
+    }
+
+    /// The calls that were permitted behind `place`, oldest first, as far as a rate still remembers them.
+    ///
+    /// # Errors
+    /// When the record cannot be read.
+    pub fn permitted_behind(&self, place: u64) -> Result<Vec<PermittedCall>, AuditFault> {
+        let last = self.place();
+        if place == last {
+            return Ok(Vec::new());
+        }
+        // A place that is not there yet is that of a record which was moved away since.
+        let place = if place > last { 0 } else { place };
+        let oldest = u64::try_from(LONGEST_PERIOD.as_millis()).unwrap_or(u64::MAX);
+        permitted::behind(&self.store.folder().audit(), place, unix_milliseconds().saturating_sub(oldest))
     }
 
     /// The newest events, newest first.

@@ -1,5 +1,6 @@
 //! The files that the events stand in. Each is named for the place of its first event.
 
+use std::cmp::Ordering;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,12 +8,16 @@ use std::sync::Arc;
 use fs_err::File;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
 
-use super::line::MAX_LINE;
+use super::AuditFault;
+use super::line::{Line, MAX_LINE};
 
 /// When a segment is this long, in bytes, the next one begins: a size that editors and mail still take.
 pub(super) const FULL: u64 = 64 << 20;
 
 const EXTENSION: &str = "jsonl";
+
+/// Twenty digits hold every place, so that names sort as numbers do.
+const DIGITS: usize = 20;
 
 /// The segment that is written to.
 pub(super) struct Segment {
@@ -23,16 +28,37 @@ pub(super) struct Segment {
 }
 
 /// The segments in `folder`, oldest first.
-pub(super) fn list(folder: &Path) -> io::Result<Vec<PathBuf>> {
+///
+/// # Errors
+/// [`AuditFault::Foreign`] for a file that would be one, but has not the name of one.
+pub(super) fn list(folder: &Path) -> Result<Vec<PathBuf>, AuditFault> {
     let mut segments = Vec::new();
     for entry in fs_err::read_dir(folder)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == EXTENSION) {
-            segments.push(path);
+        if path.extension().is_none_or(|extension| extension != EXTENSION) {
+            continue;
         }
+        if first_place(&path).is_none() {
+            return Err(AuditFault::Foreign { file: path, from: None });
+        }
+        segments.push(path);
     }
     segments.sort();
     Ok(segments)
+}
+
+/// The place for which `segment` is named. Its first event has that one, or a later one behind a gap.
+pub(super) fn first_place(segment: &Path) -> Option<u64> {
+    let name = segment.file_stem()?.to_str()?;
+    (name.len() == DIGITS && name.bytes().all(|b| b.is_ascii_digit())).then(|| name.parse().ok())?
+}
+
+/// Whether the first event of `segment` cannot stand in a file of that name, as in the copy of another segment.
+fn is_foreign(segment: &Path) -> io::Result<bool> {
+    let mut start = Vec::new();
+    File::open(segment)?.take(MAX_LINE as u64).read_to_end(&mut start)?;
+    let first = start.split(|b| *b == b'\n').next().and_then(Line::parse);
+    Ok(first.zip(first_place(segment)).is_some_and(|(line, place)| line.link.seq < place))
 }
 
 /// The last lines of `segment`: two at least, if it has so many.
@@ -52,8 +78,14 @@ pub(super) fn last_lines(segment: &Path) -> io::Result<Vec<u8>> {
 
 impl Segment {
     /// Opens `path` for appending behind its last whole line.
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let file = fs_err::OpenOptions::new().append(true).create(true).mode(0o600).open(path)?;
+    ///
+    /// # Errors
+    /// [`AuditFault::Foreign`] when it is the copy of another segment.
+    pub(super) fn open(path: &Path) -> Result<Self, AuditFault> {
+        if is_foreign(path)? {
+            return Err(AuditFault::Foreign { file: path.to_owned(), from: None });
+        }
+        let file = fs_err::OpenOptions::new().append(true).open(path)?;
         let length = whole_lines(path, file.metadata()?.len())?;
         let mut segment = Self { file: Arc::new(file), length, untidy: true };
         segment.tidy()?;
@@ -62,8 +94,9 @@ impl Segment {
 
     /// The segment whose first event will have the place `first`.
     pub(super) fn begin(folder: &Path, first: u64) -> io::Result<Self> {
-        // Twenty digits hold every place, so that names sort as numbers do.
-        Self::open(&folder.join(format!("{first:020}.{EXTENSION}")))
+        let path = folder.join(format!("{first:0DIGITS$}.{EXTENSION}"));
+        let file = fs_err::OpenOptions::new().append(true).create_new(true).mode(0o600).open(path)?;
+        Ok(Self { file: Arc::new(file), length: 0, untidy: false })
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -82,9 +115,20 @@ impl Segment {
         &self.file
     }
 
+    /// Checks that the file ends where it was left: behind a foreign line nothing could be proved any more.
+    pub(super) fn check_end(&self) -> Result<(), AuditFault> {
+        let (length, file) = (self.file.metadata()?.len(), || self.path().to_owned());
+        match length.cmp(&self.length) {
+            Ordering::Equal => Ok(()),
+            Ordering::Less => Err(AuditFault::Altered { file: file(), line: None }),
+            Ordering::Greater => Err(AuditFault::Foreign { file: file(), from: Some(self.length) }),
+        }
+    }
+
     /// Appends `line` with one write. When that fails, or takes only a part, the segment is as it was before.
     pub(super) fn append(&mut self, line: &[u8]) -> io::Result<()> {
         self.tidy()?;
+        self.check_end().map_err(io::Error::other)?;
         let written = (&*self.file).write(line);
         match written {
             Ok(length) if length == line.len() => {

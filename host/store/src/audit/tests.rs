@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use ringfence_core::audit::AuditEvent;
 use ringfence_core::output::Usage;
-use ringfence_core::{CallId, Caller};
+use ringfence_core::{CallId, Caller, ToolId};
 
 use super::*;
 
@@ -143,6 +143,71 @@ fn a_head_that_lags_after_a_kill_is_accepted() {
 }
 
 #[test]
+fn what_others_write_behind_the_end_is_found_stops_the_record_and_can_be_taken_away() {
+    for foreign in [&b"\n"[..], b"x", b"{}\n"] {
+        let dir = recorded(3);
+        let log = open(dir.path()).unwrap();
+        let path = segment(&dir);
+        let good = fs_err::read(&path).unwrap();
+        let length = good.len() as u64;
+        fs_err::write(&path, [&good, foreign].concat()).unwrap();
+        let found = |fault: Option<AuditFault>| {
+            let fault = fault.unwrap();
+            assert!(matches!(&fault, AuditFault::Foreign { from: Some(from), .. } if *from == length), "{fault}");
+        };
+        found(log.verify().err());
+        let event = AuditEvent::Abandoned { call: &CallId::next(), duration_us: 5 };
+        let refused = log.append(&event).unwrap_err().to_string();
+        assert!(refused.contains(&format!("truncate --size={length} ")), "{refused}");
+        found(log.verify().err());
+        fs_err::OpenOptions::new().write(true).open(&path).unwrap().set_len(length).unwrap();
+        append(&log, "ok");
+        assert_eq!(log.verify().unwrap(), Verified { events: 4, gaps: vec![] });
+    }
+}
+
+#[test]
+fn foreign_lines_are_not_gone_on_behind_after_a_start() {
+    let dir = recorded(3);
+    let path = segment(&dir);
+    let good = fs_err::read(&path).unwrap();
+    for foreign in [&b"\n"[..], b"\n\n", b" \n", b"{}\n"] {
+        fs_err::write(&path, [&good, foreign].concat()).unwrap();
+        assert!(matches!(open(dir.path()), Err(AuditFault::Altered { line: None, .. })), "{foreign:?}");
+    }
+    fs_err::write(&path, good).unwrap();
+    assert_eq!(open(dir.path()).unwrap().verify().unwrap().events, 3);
+}
+
+#[test]
+fn files_that_are_no_segments_of_the_record_are_found_and_never_written_to() {
+    for name in ["0099.jsonl", "copy.jsonl", "00000000000000000099.jsonl"] {
+        let dir = recorded(3);
+        let log = open(dir.path()).unwrap();
+        let (path, copy) = (segment(&dir), dir.path().join("audit").join(name));
+        fs_err::copy(&path, &copy).unwrap();
+        let found = |fault: Option<AuditFault>| {
+            let fault = fault.unwrap();
+            assert!(matches!(&fault, AuditFault::Foreign { file, from: None } if *file == copy), "{fault}");
+        };
+        found(log.verify().err());
+        append(&log, "ok");
+        drop(log);
+        found(open(dir.path()).err());
+        fs_err::remove_file(&copy).unwrap();
+        assert_eq!(open(dir.path()).unwrap().verify().unwrap(), Verified { events: 4, gaps: vec![] });
+    }
+}
+
+#[test]
+fn a_record_that_begins_behind_a_gap_goes_on() {
+    let dir = recorded(5);
+    fs_err::remove_file(segment(&dir)).unwrap();
+    drop(open(dir.path()).unwrap());
+    assert_eq!(append(&open(dir.path()).unwrap(), "ok"), 7);
+}
+
+#[test]
 fn an_altered_end_or_another_key_is_refused() {
     let dir = recorded(3);
     let key = dir.path().join("host.key");
@@ -185,6 +250,71 @@ fn an_event_that_is_too_long_is_refused_and_harms_nothing() {
     assert!(log.append(&event).is_err());
     assert_eq!(append(&log, "ok"), 2);
     assert_eq!(log.verify().unwrap().events, 2);
+}
+
+/// Records that `user` called the tool `count`, and gives the places of both events.
+fn permit(log: &AuditFile, user: &str, between: impl FnOnce()) -> [u64; 2] {
+    let (call, caller) = (CallId::next(), Caller { user: Some(user.into()), ..Caller::default() });
+    let event = AuditEvent::Opened { call: &call, parent: None, caller: &caller, tool: "text__count", arguments: "" };
+    let opened = log.append(&event).unwrap();
+    between();
+    let event = AuditEvent::Permitted { call: &call, source: "text", tool: "count", origin: "signed", digest: None };
+    [opened, log.append(&event).unwrap()]
+}
+
+fn permitted(log: &AuditFile, place: u64) -> Vec<String> {
+    let calls = log.permitted_behind(place).unwrap();
+    assert!(calls.iter().all(|call| call.tool == ToolId::new("text", "count").unwrap()));
+    calls.into_iter().filter_map(|call| call.caller.user).collect()
+}
+
+#[test]
+fn the_calls_behind_a_place_are_those_that_were_permitted_there() {
+    let dir = recorded(2);
+    let log = open(dir.path()).unwrap();
+    assert!(permitted(&log, 0).is_empty());
+    let [_, ann] = permit(&log, "ann", || ());
+    let mut bob = [0; 2];
+    let [opened, _] = permit(&log, "eve", || bob = permit(&log, "bob", || ()));
+    append(&log, "ok");
+    assert_eq!(log.place(), 9);
+    for (place, expected) in [
+        (0, &["ann", "bob", "eve"][..]),
+        (ann - 1, &["ann", "bob", "eve"]),
+        (ann, &["bob", "eve"]),
+        (opened, &["bob", "eve"]),
+        (bob[1], &["eve"]),
+        (8, &[]),
+        (9, &[]),
+    ] {
+        let mut users = permitted(&log, place);
+        users.sort();
+        assert_eq!(users, expected, "behind {place}");
+    }
+    assert_eq!(permitted(&log, 10).len(), 3, "the record is another one than the place was in");
+}
+
+#[test]
+fn the_calls_behind_a_place_are_found_however_far_back_they_are() {
+    let dir = recorded(0);
+    let log = open(dir.path()).unwrap();
+    let users: Vec<String> = (0..3000).map(|n| n.to_string()).collect();
+    for user in &users {
+        permit(&log, user, || ());
+    }
+    let mut found = permitted(&log, 0);
+    found.sort_by_key(|user| user.parse::<u32>().unwrap());
+    assert_eq!(found, users);
+    assert_eq!(permitted(&log, 5990).len(), 5);
+    // Over the border of two segments.
+    let long = "x".repeat(line::MAX_LINE - 1000);
+    for _ in 0..=segment::FULL / long.len() as u64 {
+        append(&log, &long);
+    }
+    assert_eq!(segment::list(&dir.path().join("audit")).unwrap().len(), 2);
+    permit(&log, "last", || ());
+    assert_eq!(permitted(&log, 5990).len(), 6);
+    assert_eq!(permitted(&log, 6000), ["last"]);
 }
 
 #[test]

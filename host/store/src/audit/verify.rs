@@ -8,8 +8,7 @@ use crate::host_key::HostKey;
 
 use super::AuditFault;
 use super::line::{Line, Link, MAX_LINE};
-use super::segment;
-use super::writer::OwnEvent;
+use super::writer::{End, OwnEvent};
 
 /// A record whose chain holds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,13 +47,13 @@ struct Walk<'a> {
 }
 
 /// Checks every link from the first event to `end`.
-pub(super) fn verify(folder: &Path, key: &HostKey, end: Link) -> Result<Verified, AuditFault> {
-    let mut walk = Walk { key, end, last: Link::default(), found: Verified::default() };
-    for segment in segment::list(folder)? {
-        walk.segment(&segment)?;
+pub(super) fn verify(key: &HostKey, end: &End) -> Result<Verified, AuditFault> {
+    let mut walk = Walk { key, end: end.last, last: Link::default(), found: Verified::default() };
+    for segment in &end.segments {
+        walk.segment(segment)?;
     }
-    if walk.last != end {
-        return Err(AuditFault::Cut { last: walk.last.seq, head: end.seq });
+    if walk.last != end.last {
+        return Err(AuditFault::Cut { last: walk.last.seq, head: end.last.seq });
     }
     Ok(walk.found)
 }

@@ -24,6 +24,12 @@ pub(super) struct Writer {
     line: Vec<u8>,
 }
 
+/// Where the record ends, and the files that it stands in, oldest first.
+pub(super) struct End {
+    pub(super) last: Link,
+    pub(super) segments: Vec<PathBuf>,
+}
+
 /// What the record says of itself.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "event")]
@@ -61,9 +67,25 @@ impl Writer {
         Ok(place)
     }
 
-    /// The end of the chain.
-    pub(super) fn last(&self) -> Link {
-        self.last
+    /// The end of the record as it is now.
+    ///
+    /// # Errors
+    /// [`AuditFault::Foreign`] when something stands behind it.
+    pub(super) fn end(&self) -> Result<End, AuditFault> {
+        let segments = segment::list(&self.folder)?;
+        if let Some(behind) = segments.last().filter(|newest| newest.as_path() > self.segment.path()) {
+            return Err(AuditFault::Foreign { file: behind.clone(), from: None });
+        }
+        // Of what was cut off, the chain tells more.
+        match self.segment.check_end() {
+            Ok(()) | Err(AuditFault::Altered { .. }) => Ok(End { last: self.last, segments }),
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// The place of the last event.
+    pub(super) fn place(&self) -> u64 {
+        self.last.seq
     }
 
     /// The file that the last event stands in.
@@ -113,7 +135,7 @@ fn take_up(folder: &Path, key: &HostKey) -> Result<(Segment, Link), AuditFault> 
 fn end_of_chain(segment: &Path, previous: Option<&Path>, key: &HostKey) -> Result<Link, AuditFault> {
     let altered = || AuditFault::Altered { file: segment.to_owned(), line: None };
     let text = segment::last_lines(segment)?;
-    let mut lines = text.trim_ascii_end().rsplit(|b| *b == b'\n');
+    let mut lines = lines_of(&text);
     let last = lines.next().and_then(Line::parse).ok_or_else(altered)?;
     let before = match (lines.next(), previous) {
         (Some(line), _) => Line::parse(line).ok_or_else(altered)?.link,
@@ -125,6 +147,11 @@ fn end_of_chain(segment: &Path, previous: Option<&Path>, key: &HostKey) -> Resul
 
 fn last_link(segment: &Path) -> Result<Link, AuditFault> {
     let text = segment::last_lines(segment)?;
-    let last = text.trim_ascii_end().rsplit(|b| *b == b'\n').next().and_then(Line::parse);
+    let last = lines_of(&text).next().and_then(Line::parse);
     last.map(|line| line.link).ok_or_else(|| AuditFault::Altered { file: segment.to_owned(), line: None })
+}
+
+/// The lines of `text`, last one first. An empty one is a line as well, and none that this host wrote.
+pub(super) fn lines_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.strip_suffix(b"\n").unwrap_or(text).rsplit(|b| *b == b'\n')
 }

@@ -127,18 +127,32 @@ fn a_name_whose_value_is_gone_is_reported_until_it_is_mended() {
     let vault = fake.vault(dir.path());
     vault.import(["a", "b", "c"].map(|n| (name(n), secret("x")))).unwrap();
     // A reboot, with the kernel's keyring.
-    fake.inside.lock().unwrap().values.clear();
+    fake.inside.lock().unwrap().values.retain(|left, _| *left == name("c"));
     fake.inside.lock().unwrap().mute = true;
     let vault = fake.vault(dir.path());
-    assert!(matches!(vault.get(&name("a")), Err(VaultError::Lost { names, .. }) if names == [name("a")]));
-    let error = vault.all().unwrap_err();
-    assert!(matches!(&error, VaultError::Lost { names, .. } if names.len() == 3), "{error}");
-    assert!(error.to_string().contains("`a`, `b`, `c`") && error.to_string().contains("secret rotate"), "{error}");
+    let error = vault.get(&name("a")).unwrap_err();
+    assert!(matches!(&error, VaultError::Lost { name: lost, .. } if *lost == name("a")), "{error}");
+    assert!(error.to_string().contains("`a`") && error.to_string().contains("secret rotate"), "{error}");
+    assert_eq!(vault.all().unwrap().lost, [name("a"), name("b")]);
+    assert_eq!(all(&vault), [("c".into(), "x".into())]);
     assert_eq!(names(&vault), ["a", "b", "c"]);
     vault.rotate(&name("a"), &secret("again")).unwrap();
+    assert_eq!(vault.all().unwrap().lost, [name("b")]);
     vault.remove(&name("b")).unwrap();
     vault.remove(&name("c")).unwrap();
     assert_eq!(all(&vault), [("a".into(), "again".into())]);
+}
+
+#[test]
+fn what_another_stored_under_a_name_keeps_nobody_from_the_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let fake = Fake::default();
+    let vault = fake.vault(dir.path());
+    vault.import(["a", "b", "c"].map(|n| (name(n), secret("x")))).unwrap();
+    fake.inside.lock().unwrap().foreign = Some(name("b"));
+    assert!(matches!(vault.get(&name("b")), Err(VaultError::Foreign { .. })));
+    assert_eq!(vault.all().unwrap().lost, [name("b")]);
+    assert_eq!(all(&vault), [("a".into(), "x".into()), ("c".into(), "x".into())]);
 }
 
 #[test]

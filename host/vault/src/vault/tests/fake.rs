@@ -14,6 +14,8 @@ pub(super) struct Inside {
     pub(super) values: BTreeMap<SecretName, String>,
     /// How many more values it takes or removes before it fails.
     pub(super) patience: Option<usize>,
+    /// Under this name stands what another stored.
+    pub(super) foreign: Option<SecretName>,
     /// It cannot tell its names, like the kernel's.
     pub(super) mute: bool,
     /// The folder of the index, and all states that both were in.
@@ -68,6 +70,9 @@ impl Inside {
 impl Backend for Fake {
     fn get(&self, names: &[&SecretName]) -> Result<Vec<Option<Secret>>, VaultError> {
         let inside = self.inside.lock().unwrap();
+        if let Some(name) = inside.foreign.clone().filter(|name| names.contains(&name)) {
+            return Err(VaultError::Foreign { name, place: Place::Keyring });
+        }
         Ok(names.iter().map(|name| inside.values.get(name).map(|value| secret(value))).collect())
     }
 
