@@ -369,7 +369,7 @@ fn what_is_no_message_is_answered() {
     let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
     let nested = format!(r#"{{"method":"tools/call","params":{{"name":"echo","a":{deep}}},"jsonrpc":"2.0","id":4}}"#);
     for (line, code, id) in
-        [("{", -32700, Value::Null), (&(ping.clone() + &ping), -32700, Value::Null), (&nested, -32600, json!(4))]
+        [("{".to_owned(), -32700, Value::Null), (ping.clone() + &ping, -32700, Value::Null), (nested, -32600, json!(4))]
     {
         writeln!(server.input.as_mut().unwrap(), "{line}").unwrap();
         let answer = server.receive();

@@ -30,6 +30,9 @@ use crate::request::{EVENT_QUEUE, Event, Reply, Request, RequestError, ToolEntry
 /// After the owner went away. What changed meanwhile is told then.
 const BEFORE_FOLLOWING_AGAIN: Duration = Duration::from_millis(200);
 
+/// How long calls that were cancelled may take to be on record, in whichever process that is.
+const FOR_THE_LAST_CALLS: Duration = Duration::from_secs(10);
+
 /// How long the client may take to read what was said last.
 const FOR_THE_LAST_LINES: Duration = Duration::from_secs(2);
 
@@ -80,7 +83,9 @@ impl McpServer {
         tokio::spawn(tell_of_changes(running.peer().clone(), self.changes));
         running.waiting().await?;
         self.calls.close();
-        self.calls.wait().await;
+        if tokio::time::timeout(FOR_THE_LAST_CALLS, self.calls.wait()).await.is_err() {
+            tracing::warn!("the process that owns the state folder did not say how the last calls ended");
+        }
         Ok(())
     }
 

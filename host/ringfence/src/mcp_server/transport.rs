@@ -20,8 +20,11 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// The longest line, in bytes.
-const MAX_LINE: usize = 16 << 20;
+/// The longest message, in bytes.
+const MAX_MESSAGE: usize = 16 << 20;
+
+/// The longest line, in bytes, in which the id of a message that is too long is looked for.
+const MAX_LINE: usize = 64 << 20;
 
 /// How many requests of one client run at once. Further ones wait, and what is behind them is not read.
 const MAX_RUNNING: usize = 64;
@@ -156,7 +159,7 @@ impl<R: AsyncRead + Unpin> Input<R> {
             self.read.consume(taken);
             if end.is_some() {
                 let line = std::mem::take(&mut self.line);
-                return Ok(Some(if std::mem::take(&mut self.too_long) { Err(too_long()) } else { Ok(line) }));
+                return Ok(Some(if std::mem::take(&mut self.too_long) { Err(too_long(None)) } else { Ok(line) }));
             }
         }
     }
@@ -178,6 +181,12 @@ struct Envelope {
     method: Option<String>,
 }
 
+impl Envelope {
+    fn request_id(self) -> Option<RequestId> {
+        serde_json::from_value(self.id?).ok()
+    }
+}
+
 /// A field that is there, even as `null`.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
@@ -188,6 +197,10 @@ fn read(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Refusal> {
     let line = line.strip_prefix("\u{feff}".as_bytes()).unwrap_or(line).trim_ascii(); // RFC 8259, section 8.1
     if line.is_empty() {
         return Ok(None);
+    }
+    if line.len() > MAX_MESSAGE {
+        let envelope = serde_json::from_slice::<Envelope>(line).unwrap_or_default();
+        return Err(too_long(envelope.request_id()));
     }
     match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
         Ok(JsonRpcMessage::Request(request)) => match &request.request {
@@ -210,10 +223,9 @@ fn unreadable(line: &[u8], error: &serde_json::Error) -> Result<Option<ClientJso
             tracing::debug!(method, %error, "a notification that is not MCP's");
             Ok(None)
         }
-        Ok(Envelope { id, .. }) => {
-            let id = id.and_then(|id| serde_json::from_value(id).ok());
+        Ok(envelope) => {
             let error = ErrorData::invalid_request(format!("the line is no message of MCP: {error}"), None);
-            Err(Refusal { id, error })
+            Err(Refusal { id: envelope.request_id(), error })
         }
         Err(wrong) if wrong.is_data() => {
             let error = ErrorData::invalid_request("the line is no message of MCP: it has to be one JSON object", None);
@@ -226,9 +238,9 @@ fn unreadable(line: &[u8], error: &serde_json::Error) -> Result<Option<ClientJso
     }
 }
 
-fn too_long() -> Refusal {
-    let message = format!("the line is longer than {MAX_LINE} bytes; send less, for example the path of a file");
-    Refusal { id: None, error: ErrorData::invalid_request(message, None) }
+fn too_long(id: Option<RequestId>) -> Refusal {
+    let message = format!("the message is longer than {MAX_MESSAGE} bytes; send less, for example the path of a file");
+    Refusal { id, error: ErrorData::invalid_request(message, None) }
 }
 
 /// What is wrong with the parameters of a method that there is. rmcp takes such a request for one of an unknown method.

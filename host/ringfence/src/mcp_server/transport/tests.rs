@@ -24,13 +24,17 @@ fn what_is_no_message_is_refused_with_the_id_that_it_has() {
     for (line, code, id) in [
         ("{", -32700, Value::Null),
         ("nonsense", -32700, Value::Null),
-        (&format!("{ping}{ping}"), -32700, Value::Null),
+        (format!("{ping}{ping}").as_str(), -32700, Value::Null),
         ("5", -32600, Value::Null),
-        (&format!("[{ping}]"), -32600, Value::Null),
+        (format!("[{ping}]").as_str(), -32600, Value::Null),
         (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600, Value::Null),
         (r#"{"id":"a","method":"ping"}"#, -32600, json!("a")),
         (r#"{"jsonrpc":"2.0","id":3}"#, -32600, json!(3)),
-        (&format!(r#"{{"method":"tools/call","params":{{"a":{deep}}},"jsonrpc":"2.0","id":4}}"#), -32600, json!(4)),
+        (
+            format!(r#"{{"method":"tools/call","params":{{"a":{deep}}},"jsonrpc":"2.0","id":4}}"#).as_str(),
+            -32600,
+            json!(4),
+        ),
     ] {
         let (found, of, why) = refused(line).unwrap_or_else(|| panic!("taken: {line}"));
         assert_eq!((found, of), (code, id), "{why}");
@@ -62,9 +66,16 @@ fn wrong_parameters_are_said_to_be_that() {
 
 /// A transport, the end from which a client writes, and the one from which it reads.
 fn connected() -> (Lines<DuplexStream>, DuplexStream, DuplexStream) {
-    let (client_out, read) = tokio::io::duplex(64 << 20);
+    let (client_out, read) = tokio::io::duplex(2 * MAX_LINE);
     let (write, client_in) = tokio::io::duplex(64);
     (Lines::new(read, write, CancellationToken::new()).0, client_out, client_in)
+}
+
+#[test]
+fn a_message_that_is_too_long_is_refused_by_its_id() {
+    let long = request(7, "tools/call", &json!({"name": "echo", "arguments": {"message": "x".repeat(MAX_MESSAGE)}}));
+    let (code, id, why) = refused(&long).unwrap();
+    assert_eq!((code, id), (-32600, json!(7)), "{why}");
 }
 
 #[tokio::test]
