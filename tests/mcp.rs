@@ -78,6 +78,14 @@ impl Lines {
         answer["result"].clone()
     }
 
+    /// Closes the server's input, which is how a client leaves, and gives all that is still said.
+    fn leave(&mut self) -> Vec<Value> {
+        self.input = None;
+        let said = self.output.iter().map(|line| serde_json::from_str(&line).unwrap()).collect();
+        assert!(self.child.wait().unwrap().success());
+        said
+    }
+
     fn request(&mut self, id: &Value, method: &str, params: &Value) -> Value {
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
         self.answer(id).0
@@ -101,15 +109,20 @@ fn every_handshake_revision_is_spoken_and_an_unknown_one_gets_a_known_one() {
     assert!(known.contains(&answer["protocolVersion"].as_str().unwrap()), "{answer}");
 }
 
+/// What a client of the stateless revision says of itself with each request.
+fn introduction() -> Value {
+    json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+    })
+}
+
 #[test]
 fn the_stateless_revision_needs_no_handshake() {
     let home = Home::new();
     let mut server = Lines::start(&home);
-    let meta = json!({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": {},
-        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-    });
+    let meta = introduction();
     let discovered = server.request(&json!(1), "server/discover", &json!({"_meta": meta}));
     assert!(
         discovered["result"]["supportedVersions"].as_array().unwrap().contains(&json!("2026-07-28")),
@@ -250,6 +263,162 @@ fn a_second_client_shares_the_host_of_the_first_and_hears_of_changes() {
         let listed = server.request(&json!(2), "tools/list", &json!({}));
         assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 4);
     }
+}
+
+#[test]
+fn a_stateless_client_hears_of_changes_once_and_only_if_it_subscribed() {
+    let home = home_with(&[]);
+    let (mut subscriber, mut other) = (Lines::start(&home), Lines::start(&home));
+    for server in [&mut subscriber, &mut other] {
+        server.request(&json!(1), "tools/list", &json!({"_meta": introduction()}));
+    }
+    let listen =
+        json!({"_meta": introduction(), "notifications": {"toolsListChanged": true, "promptsListChanged": true}});
+    subscriber.send(&json!({"jsonrpc": "2.0", "id": "sub", "method": "subscriptions/listen", "params": listen}));
+    let acknowledged = subscriber.receive();
+    assert_eq!(acknowledged["params"]["notifications"], json!({"toolsListChanged": true}), "{acknowledged}");
+    crate::support::packages::install_unsigned(&home, "mirror");
+    let told = subscriber.receive();
+    assert_eq!(told["method"], "notifications/tools/list_changed");
+    assert!(told.to_string().contains("\"sub\""), "it is that of the subscription: {told}");
+    // The end of the subscription is said, so it did not hold up the end of the server; nothing else is.
+    let said = subscriber.leave();
+    assert_eq!(said.iter().map(|message| &message["id"]).collect::<Vec<_>>(), [&json!("sub")], "{said:?}");
+    assert_eq!(other.leave(), Vec::<Value>::new());
+}
+
+#[test]
+fn a_call_that_outlives_its_client_is_closed_in_the_record() {
+    let home = home_with(&["wait_an_hour"]);
+    let mut server = Lines::start(&home);
+    server.initialize("2025-06-18");
+    start_waiting(&mut server);
+    server.leave();
+    assert_eq!(ends(&home), ["cancelled", "ok"]);
+    home.run("audit --verify").ok();
+}
+
+/// Starts a call, with the id 1, that ends in an hour; it runs when this returns.
+fn start_waiting(server: &mut Lines) {
+    let params = json!({"name": "wait-an-hour__run", "arguments": {}});
+    server.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}));
+    // The call is known to run once the next request, which goes the same way, has been answered.
+    server.request(&json!(2), "tools/call", &json!({"name": "echo", "arguments": {"message": "x"}}));
+}
+
+/// How the calls on record ended, newest first.
+fn ends(home: &Home) -> Vec<String> {
+    let events = home.args(&["audit", "--json", "--last", "50"]).json();
+    let ends = events.as_array().unwrap().iter().filter_map(|event| event["outcome"].as_str());
+    ends.map(str::to_owned).collect()
+}
+
+/// That the call of `start_waiting` was stopped by the host.
+fn stopped(server: &Lines) {
+    let (answer, _) = server.answer(&json!(1));
+    assert_eq!(answer["result"]["_meta"]["dev.ringfence/error"]["code"], "unavailable", "{answer}");
+}
+
+#[test]
+fn what_is_removed_stops_in_the_middle_of_a_call_and_what_is_touched_does_not() {
+    let home = home_with(&["wait_an_hour", "mirror"]);
+    let mut server = Lines::start(&home);
+    server.initialize("2025-06-18");
+    start_waiting(&mut server);
+    home.key("acme");
+    home.trust("acme", &["x*"]); // starts all sources anew
+    home.run("remove mirror").ok();
+    assert_eq!(ends(&home), ["ok"], "it still runs");
+    home.run("remove wait-an-hour").ok();
+    stopped(&server);
+}
+
+#[test]
+fn what_a_revoked_key_signed_stops_in_the_middle_of_a_call() {
+    let (home, file) = crate::support::packages::signed("wait_an_hour", "1.0.0");
+    home.args(&["install", file.to_str().unwrap()]).ok();
+    let mut server = Lines::start(&home);
+    server.initialize("2025-06-18");
+    start_waiting(&mut server);
+    let keys = home.run("trust list --json").json();
+    home.args(&["trust", "revoke", keys[0]["key_id"].as_str().unwrap()]).ok();
+    stopped(&server);
+}
+
+#[test]
+fn what_was_granted_is_taken_from_a_call_that_runs() {
+    let home = Home::new();
+    home.file("home/config.toml", format!("[workspace]\nroot = \"{}\"\n", home.path().display()));
+    let asks = "[capabilities.workspace]\nread = [\"docs/**\"]\n";
+    let package = crate::support::guests::package_with("wait_an_hour", "wait-an-hour", asks);
+    let file = home.file("waiting.wasm", package);
+    home.args(&["install", file.to_str().unwrap(), "--allow-unsigned"]).ok();
+    home.run("grant wait-an-hour --all").ok();
+    let mut server = Lines::start(&home);
+    server.initialize("2025-06-18");
+    start_waiting(&mut server);
+    home.run("revoke wait-an-hour").ok();
+    stopped(&server);
+}
+
+#[test]
+fn what_is_no_message_is_answered() {
+    let mut server = Lines::start(&Home::new());
+    server.initialize("2025-06-18");
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    let nested = format!(r#"{{"method":"tools/call","params":{{"name":"echo","a":{deep}}},"jsonrpc":"2.0","id":4}}"#);
+    for (line, code, id) in
+        [("{".to_owned(), -32700, Value::Null), (ping.clone() + &ping, -32700, Value::Null), (nested, -32600, json!(4))]
+    {
+        writeln!(server.input.as_mut().unwrap(), "{line}").unwrap();
+        let answer = server.receive();
+        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{answer}");
+    }
+    let answer = server.request(&json!(5), "tools/call", &json!({"name": 5}));
+    assert_eq!(answer["error"]["code"], -32602, "{answer}");
+    server.request(&json!(6), "tools/list", &json!({}));
+}
+
+#[test]
+fn through_another_process_nothing_is_lost_of_depth_or_progress() {
+    let home = home_with(&["slow"]);
+    let (mut owner, mut server) = (Lines::start(&home), Lines::start(&home));
+    owner.initialize("2025-06-18");
+    server.initialize("2025-06-18");
+    let deep = (0..121).fold(json!(1), |inner, _| json!([inner]));
+    let params = json!({"name": "json", "arguments": {"operation": "query", "data": deep, "path": ""}});
+    let (here, there) =
+        (owner.request(&json!(1), "tools/call", &params), server.request(&json!(1), "tools/call", &params));
+    assert!(here["result"]["content"][0]["text"].is_string(), "{here}");
+    assert_eq!(here["result"]["content"], there["result"]["content"]);
+    let params = json!({"name": "slow__run", "arguments": {"n": 100}, "_meta": {"progressToken": "p"}});
+    server.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}));
+    let (_, before) = server.answer(&json!(2));
+    assert_eq!(before.last().unwrap()["params"]["progress"], 100.0);
+}
+
+#[test]
+fn a_server_that_is_never_spoken_to_leaves_no_socket() {
+    let home = Home::new();
+    let socket = home.path().join("home/state/socket");
+    home.fed(&["serve"], "").ok();
+    assert!(!socket.exists());
+    home.fed(&["serve"], "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n").fails(1, &["initialize"]);
+    assert!(!socket.exists());
+}
+
+#[test]
+fn the_owner_answers_what_it_cannot_read() {
+    use std::os::unix::net::UnixStream;
+    let home = Home::new();
+    let mut server = Lines::start(&home);
+    server.initialize("2025-06-18");
+    let mut peer = UnixStream::connect(home.path().join("home/state/socket")).unwrap();
+    peer.write_all(b"nonsense\n").unwrap();
+    let mut answer = String::new();
+    BufReader::new(peer).read_line(&mut answer).unwrap();
+    assert!(answer.contains("cannot read the request"), "{answer}");
 }
 
 #[test]

@@ -212,6 +212,7 @@ impl CallError {
     pub(crate) fn texts(&mut self) -> Vec<&mut String> {
         match self {
             Self::NotFound { name, .. } | Self::NotOffered { name, .. } => vec![name],
+            Self::Stopped { tool, reason, .. } => vec![tool, reason],
             Self::InvalidParams { problems, .. } => problems.iter_mut().collect(),
             Self::Unavailable { reason, .. } => vec![reason],
             Self::Trapped { message, .. } | Self::AuthRequired { message, .. } => vec![message],

@@ -122,7 +122,8 @@ impl ToolHost {
     }
 }
 
-/// Runs the tool until it ends, its deadline passes or the caller cancels. Dropping its future is what stops it.
+/// Runs the tool until it ends, its deadline passes, the caller cancels or its source is removed. Dropping its future is
+/// what stops it.
 async fn run_to_end(permit: Permit, tool: &Registered) -> Result<Result<RawOutput, ToolError>, CallError> {
     let cancel = permit.call().context().cancel.clone();
     let time = permit.time_left();
@@ -130,6 +131,11 @@ async fn run_to_end(permit: Permit, tool: &Registered) -> Result<Result<RawOutpu
     tokio::select! {
         biased;
         () = cancel.cancelled() => Err(CallError::Cancelled { tool: tool.wire_name().to_owned() }),
+        () = tool.withdrawn().cancelled() => Err(CallError::Unavailable {
+            tool: tool.wire_name().to_owned(),
+            reason: "it was stopped, because its source was removed or may no longer run".into(),
+            retry_after: None,
+        }),
         ended = tokio::time::timeout(time, execution) => Ok(match ended {
             Ok(Ok(result)) => result,
             Ok(Err(_panic)) => Err(ToolError::Trapped("it panicked".into())),

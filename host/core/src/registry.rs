@@ -8,6 +8,7 @@ use jsonschema::Validator;
 use serde_json::Value;
 use thiserror::Error;
 use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
 
 use crate::finish::current::CurrentScrubber;
 use crate::finish::scrub::Scrubber;
@@ -28,6 +29,7 @@ pub struct Registered {
     effects: Effects,
     limits: Limits,
     rate_limit: Option<RateLimit>,
+    withdrawn: CancellationToken,
     validators: OnceLock<Result<Validators, String>>,
 }
 
@@ -74,9 +76,18 @@ pub struct Registry {
 #[derive(Clone, Default)]
 struct Tools {
     by_wire_name: BTreeMap<String, Arc<Registered>>,
-    sources: HashMap<SourceName, Vec<String>>,
+    sources: HashMap<SourceName, Offering>,
     /// Sources whose tools are not here although they should be, with the reason.
     stopped: BTreeMap<SourceName, String>,
+}
+
+/// What the registry holds of one source.
+#[derive(Clone, Default)]
+struct Offering {
+    wire_names: Vec<String>,
+    /// Cancelled when the source is removed. It outlives what replaces its tools: calls of the tools before go on then,
+    /// and end with the source.
+    withdrawn: CancellationToken,
 }
 
 /// Why a tool cannot be registered.
@@ -130,11 +141,14 @@ impl fmt::Debug for Registered {
 }
 
 impl Tools {
-    fn forget(&mut self, source: &SourceName) {
+    /// Forgets all tools of `source`, and gives what ends their calls.
+    fn forget(&mut self, source: &SourceName) -> CancellationToken {
         self.stopped.remove(source);
-        for name in self.sources.remove(source).unwrap_or_default() {
-            self.by_wire_name.remove(&name);
+        let offering = self.sources.remove(source).unwrap_or_default();
+        for name in &offering.wire_names {
+            self.by_wire_name.remove(name);
         }
+        offering.withdrawn
     }
 }
 
@@ -172,6 +186,11 @@ impl Registered {
     /// The rate limit that the tool asks for or the grant of its source sets, the smaller where both do.
     pub fn rate_limit(&self) -> Option<RateLimit> {
         self.rate_limit
+    }
+
+    /// Cancelled when its source is removed: nothing of it may run from then on.
+    pub(crate) fn withdrawn(&self) -> &CancellationToken {
+        &self.withdrawn
     }
 
     pub(crate) fn tool(&self) -> &Arc<dyn Tool> {
@@ -226,17 +245,19 @@ impl Registry {
         self.place(&mut Tools::clone(&self.snapshot()), source.name(), source.tools())
     }
 
-    /// Forgets all tools of `source`.
+    /// Forgets all tools of `source` and ends their calls.
     pub fn remove(&self, source: &SourceName) {
-        self.change(|tools| tools.forget(source));
+        self.change(|tools| tools.forget(source)).cancel();
     }
 
-    /// Forgets all tools of `source`, and remembers why until it is put or removed.
+    /// Forgets all tools of `source`, ends their calls, and remembers why until it is put or removed.
     pub fn stop(&self, source: &SourceName, reason: &str) {
-        self.change(|tools| {
-            tools.forget(source);
+        let withdrawn = self.change(|tools| {
+            let withdrawn = tools.forget(source);
             tools.stopped.insert(source.clone(), reason.to_owned());
+            withdrawn
         });
+        withdrawn.cancel();
     }
 
     /// Why the tools of `source` are not here, where it was stopped.
@@ -260,9 +281,10 @@ impl Registry {
         if tools.by_wire_name.contains_key(source.as_str()) {
             return Err(RegistryError::Ambiguous(source.clone()));
         }
+        let withdrawn = tools.sources.get(source).map(|offering| offering.withdrawn.clone()).unwrap_or_default();
         let mut fresh = BTreeMap::new();
         for tool in offered {
-            let tool = self.register(source, tool)?;
+            let tool = self.register(source, tool, withdrawn.clone())?;
             let name = tool.wire_name.clone();
             let others = tools.by_wire_name.get(&name).is_some_and(|known| known.id.source != *source);
             if others || fresh.insert(name.clone(), Arc::new(tool)).is_some() {
@@ -270,12 +292,17 @@ impl Registry {
             }
         }
         tools.forget(source);
-        tools.sources.insert(source.clone(), fresh.keys().cloned().collect());
+        tools.sources.insert(source.clone(), Offering { wire_names: fresh.keys().cloned().collect(), withdrawn });
         tools.by_wire_name.extend(fresh);
         Ok(())
     }
 
-    fn register(&self, source: &SourceName, offered: Offered) -> Result<Registered, RegistryError> {
+    fn register(
+        &self,
+        source: &SourceName,
+        offered: Offered,
+        withdrawn: CancellationToken,
+    ) -> Result<Registered, RegistryError> {
         let spec = offered.tool.spec();
         let id = ToolId { source: source.clone(), name: spec.name.clone().try_into()? };
         if is_reserved(&spec.name) && offered.origin != Origin::Builtin {
@@ -289,7 +316,8 @@ impl Registry {
         let effects = if offered.effects_believed { spec.effects } else { Effects::default() };
         let rate_limit = [spec.rate_limit, offered.ceiling.rate].into_iter().flatten().reduce(RateLimit::min);
         let (wire_name, origin, tool) = (id.wire_name(), offered.origin, offered.tool);
-        Ok(Registered { id, wire_name, tool, origin, effects, limits, rate_limit, validators: OnceLock::new() })
+        let validators = OnceLock::new();
+        Ok(Registered { id, wire_name, tool, origin, effects, limits, rate_limit, withdrawn, validators })
     }
 
     /// The tool that clients call `wire_name`.

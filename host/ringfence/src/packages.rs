@@ -285,6 +285,7 @@ impl Packages {
                 format!("nothing is granted to `{source}` that could be taken back; `ringfence grants` lists what is");
             return Err(RequestError { kind: ErrorKind::NotFound, code: "grant".into(), message });
         }
+        self.registry.remove(installed.source()); // ends the calls that still have what was granted
         self.start(&installed);
         Ok(())
     }

@@ -2,7 +2,8 @@
 //!
 //! A connection carries one request: a line of JSON there, lines of JSON back. Closing it takes the request back. The
 //! owner says first that it has taken the request; a connection that ends before that can be tried again without
-//! doing anything twice.
+//! doing anything twice. A request that the owner cannot read is answered like any other: it would not be read the next
+//! time either.
 
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio::io::{
     AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader, Lines,
@@ -20,10 +22,13 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::Ringfence;
-use crate::request::{EVENT_QUEUE, Event, Reply, Request, RequestError};
+use crate::request::{EVENT_QUEUE, ErrorKind, Event, Reply, Request, RequestError};
 
 /// The longest request, in bytes: the largest parameters that a tool takes by default, escaped, and room.
-const MAX_REQUEST: u64 = 64 << 20;
+const MAX_REQUEST: usize = 64 << 20;
+
+/// How deep a line may be nested: whatever a door has read, in which `serde_json` takes 127 levels, and what is around it.
+const MAX_DEPTH: usize = 160;
 
 /// How long one end waits for the other to read or write a line that is due.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -106,13 +111,16 @@ async fn serve(stream: UnixStream, host: &Arc<Ringfence>, stop: &CancellationTok
     let (read, mut write) = stream.into_split();
     let mut read = BufReader::new(read);
     let mut line = String::new();
-    let mut limited = (&mut read).take(MAX_REQUEST);
+    let mut limited = (&mut read).take(MAX_REQUEST as u64);
     tokio::select! {
         // Who has not asked anything has nothing to wait for.
         () = stop.cancelled() => return Ok(()),
         read = within(limited.read_line(&mut line)) => read?,
     };
-    let request: Request = serde_json::from_str(&line)?;
+    let request: Request = match parse(&line) {
+        Ok(request) => request,
+        Err(error) => return within(send(&mut write, &Line::End(Err(unreadable(&error))))).await,
+    };
     within(send(&mut write, &Line::Taken)).await?;
 
     let (events, mut incoming) = mpsc::channel(EVENT_QUEUE);
@@ -134,7 +142,13 @@ async fn serve(stream: UnixStream, host: &Arc<Ringfence>, stop: &CancellationTok
             tokio::select! {
                 biased;
                 Some(event) = incoming.recv() => drop(lines.try_send(Line::Event(event))),
-                end = &mut answer => return drop(lines.send(Line::End(end)).await),
+                end = &mut answer => {
+                    // What happened in the same moment has not been seen yet.
+                    while let Ok(event) = incoming.try_recv() {
+                        drop(lines.try_send(Line::Event(event)));
+                    }
+                    return drop(lines.send(Line::End(end)).await);
+                }
                 // The asker sends nothing more, so whatever comes is its end.
                 _ = read.read(&mut gone), if !cancel.is_cancelled() => cancel.cancel(),
                 () = stop.cancelled(), if watching => return,
@@ -174,14 +188,18 @@ pub(crate) async fn ask(
     events: &mpsc::Sender<Event>,
     cancel: &CancellationToken,
 ) -> Result<Result<Reply, RequestError>, AskError> {
+    let mut text = match serde_json::to_vec(request) {
+        Ok(text) if text.len() < MAX_REQUEST => text,
+        Ok(text) => return Ok(Err(too_long(text.len()))),
+        Err(error) => return Ok(Err(unreadable(&error.into()))),
+    };
+    text.push(b'\n');
     let connect = with_short_path(folder, name, |path| std::os::unix::net::UnixStream::connect(path));
     let stream = connect.and_then(|stream| {
         stream.set_nonblocking(true)?;
         UnixStream::from_std(stream)
     });
     let (read, mut write) = stream.map_err(AskError::NotTaken)?.into_split();
-    let mut text = serde_json::to_vec(request).map_err(|error| AskError::NotTaken(error.into()))?;
-    text.push(b'\n');
     within(write.write_all(&text)).await.map_err(AskError::NotTaken)?;
 
     let mut lines = BufReader::new(read).lines();
@@ -199,7 +217,7 @@ pub(crate) async fn ask(
         };
         let line = next.map_err(|error| ended(taken, error))?;
         let line = line.ok_or_else(|| ended(taken, io::ErrorKind::UnexpectedEof.into()))?;
-        match serde_json::from_str(&line).map_err(|error| ended(taken, error.into()))? {
+        match parse(&line).map_err(|error| ended(taken, error))? {
             Line::Taken => taken = true,
             Line::Event(event) => {
                 // Whoever does not keep up misses some; progress is only news.
@@ -208,6 +226,51 @@ pub(crate) async fn ask(
             Line::End(end) => return Ok(end),
         }
     }
+}
+
+/// Reads a line, which may be nested deeper than `serde_json` takes by itself: what a door has read is a part of it.
+fn parse<T: DeserializeOwned>(line: &str) -> io::Result<T> {
+    if depth(line) > MAX_DEPTH {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, format!("it is nested deeper than {MAX_DEPTH} levels")));
+    }
+    let mut deserializer = serde_json::Deserializer::from_str(line);
+    deserializer.disable_recursion_limit();
+    let value = T::deserialize(&mut deserializer)?;
+    deserializer.end()?;
+    Ok(value)
+}
+
+/// How many arrays and objects stand in each other at the deepest place of a JSON text.
+fn depth(text: &str) -> usize {
+    let (mut depth, mut deepest, mut in_string, mut escaped) = (0usize, 0, false, false);
+    for byte in text.bytes() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_string => escaped = true,
+            b'"' => in_string = !in_string,
+            _ if in_string => {}
+            b'[' | b'{' => {
+                depth += 1;
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    deepest
+}
+
+fn unreadable(error: &io::Error) -> RequestError {
+    let message = format!("the ringfence process that owns the state folder cannot read the request: {error}");
+    RequestError { kind: ErrorKind::Refused, code: "request".into(), message }
+}
+
+fn too_long(bytes: usize) -> RequestError {
+    let message = format!(
+        "the request is {bytes} bytes long, and the ringfence process that owns the state folder takes {MAX_REQUEST}; \
+         send less, for example the path of a file instead of what is in it"
+    );
+    RequestError { kind: ErrorKind::Refused, code: "request.size".into(), message }
 }
 
 /// The next line of the owner. One that is stopped takes nothing: the request dies with the connection then.
@@ -224,4 +287,46 @@ fn with_short_path<T>(folder: &Path, name: &Path, act: impl FnOnce(&Path) -> io:
     let folder = fs_err::File::open(folder)?;
     let through = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(folder.file()));
     act(&Path::new(&through).join(file_name))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn nested(levels: usize) -> Value {
+        (0..levels).fold(json!(1), |inner, _| json!([inner]))
+    }
+
+    fn call(params: Value) -> Request {
+        Request::Call { tool: "x".into(), params, caller: ringfence_core::caller::Caller::default() }
+    }
+
+    #[test]
+    fn whatever_a_door_can_read_goes_through_the_socket() {
+        let deepest = nested(127);
+        assert!(serde_json::from_str::<Value>(&deepest.to_string()).is_ok());
+        assert!(serde_json::from_str::<Value>(&nested(128).to_string()).is_err(), "no door reads more");
+        let line = serde_json::to_string(&call(deepest.clone())).unwrap();
+        let Request::Call { params, .. } = parse(&line).unwrap() else { panic!("another request") };
+        assert_eq!(params, deepest);
+    }
+
+    #[test]
+    fn a_line_has_a_bounded_depth_whatever_its_strings_hold() {
+        assert!(parse::<Value>(&nested(MAX_DEPTH).to_string()).is_ok());
+        assert!(parse::<Value>(&nested(MAX_DEPTH + 1).to_string()).is_err());
+        assert!(parse::<Value>(&"[".repeat(1_000_000)).is_err());
+        assert_eq!(depth(r#"{"[[\"[": ["]", "{"], "x": {}}"#), 2);
+    }
+
+    #[tokio::test]
+    async fn a_request_that_is_too_long_is_refused_before_anybody_is_asked() {
+        let (events, _) = mpsc::channel(1);
+        let (nowhere, request) = (Path::new("/nowhere"), call(Value::String("x".repeat(MAX_REQUEST))));
+        let asked = ask(nowhere, nowhere, &request, &events, &CancellationToken::new()).await;
+        let Ok(Err(refused)) = asked else { panic!("it was tried") };
+        assert_eq!(refused.code, "request.size");
+    }
 }

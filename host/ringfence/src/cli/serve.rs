@@ -25,8 +25,9 @@ impl Serve {
         let door = Arc::new(Door::open(session.home()?).await?);
         let stop = CancellationToken::new();
         tokio::spawn(stop_on_signal(stop.clone()));
-        McpServer::new(door.clone(), self.who.into()).serve_stdio(stop).await?;
-        Ok(door.close().await?)
+        let served = McpServer::new(door.clone(), self.who.into()).serve_stdio(stop).await;
+        door.close().await?; // however it ended: the socket goes, and the rates are written down
+        served
     }
 }
 

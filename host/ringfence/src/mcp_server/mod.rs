@@ -4,6 +4,7 @@
 //! protocol is ever written to standard output; the log goes to standard error.
 
 mod translate;
+mod transport;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,16 +16,28 @@ use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ErrorData, Implementation, ListToolsResult, PaginatedRequestParams,
     ProgressNotificationParam, ProgressToken, ServerCapabilities, ServerConfig, SubscriptionFilter,
 };
-use rmcp::service::{Peer, RequestContext, RoleServer, SubscriptionContext};
+use rmcp::service::{Peer, RequestContext, RoleServer, ServerInitializeError, SubscriptionContext};
+use rmcp::transport::Transport;
 use serde_json::Value;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
+use self::transport::Lines;
 use crate::door::Door;
 use crate::request::{EVENT_QUEUE, Event, Reply, Request, RequestError, ToolEntry};
 
 /// After the owner went away. What changed meanwhile is told then.
 const BEFORE_FOLLOWING_AGAIN: Duration = Duration::from_millis(200);
+
+/// How long calls that were cancelled may take to be on record, in whichever process that is.
+const FOR_THE_LAST_CALLS: Duration = Duration::from_secs(10);
+
+/// How long the client may take to read what was said last.
+const FOR_THE_LAST_LINES: Duration = Duration::from_secs(2);
+
+/// How many subscriptions one client may have.
+const MAX_SUBSCRIPTIONS: usize = 8;
 
 /// One client's server.
 #[derive(Clone)]
@@ -32,28 +45,47 @@ pub(crate) struct McpServer {
     door: Arc<Door>,
     caller: Caller,
     changes: watch::Receiver<u64>,
+    calls: TaskTracker,
+    subscriptions: Arc<Semaphore>,
+    /// Cancelled when the client goes away.
+    gone: CancellationToken,
 }
 
 impl McpServer {
     /// A server that calls as `caller`.
     pub(crate) fn new(door: Arc<Door>, caller: Caller) -> Self {
         let changes = watch_tools(door.clone());
-        Self { door, caller, changes }
+        let (calls, gone) = (TaskTracker::new(), CancellationToken::new());
+        Self { door, caller, changes, calls, subscriptions: Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS)), gone }
     }
 
-    /// Serves standard input and output until the client closes them or `stop` is cancelled.
+    /// Serves standard input and output until the client closes them or `stop` is cancelled. Calls that run then get a
+    /// few seconds, and are cancelled; when this returns, the end of each is on record.
     ///
     /// # Errors
     /// When the client's first words are not MCP.
     pub(crate) async fn serve_stdio(self, stop: CancellationToken) -> anyhow::Result<()> {
-        let running = rmcp::serve_server(self.clone(), rmcp::transport::stdio_pipes()).await?;
+        let (read, write) = rmcp::transport::stdio_pipes();
+        let (lines, writing) = Lines::new(read, write, self.gone.clone());
+        let served = self.serve(lines, stop).await;
+        // Whoever does not read must not hold up the end.
+        let _ = tokio::time::timeout(FOR_THE_LAST_LINES, writing).await;
+        served
+    }
+
+    async fn serve(self, client: impl Transport<RoleServer> + 'static, stop: CancellationToken) -> anyhow::Result<()> {
+        let running = match rmcp::service::serve_server_with_ct(self.clone(), client, stop).await {
+            Ok(running) => running,
+            // It went before it said anything.
+            Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
+            Err(error) => return Err(error.into()),
+        };
         tokio::spawn(tell_of_changes(running.peer().clone(), self.changes));
-        let cancel = running.cancellation_token();
-        tokio::spawn(async move {
-            stop.cancelled().await;
-            cancel.cancel();
-        });
         running.waiting().await?;
+        self.calls.close();
+        if tokio::time::timeout(FOR_THE_LAST_CALLS, self.calls.wait()).await.is_err() {
+            tracing::warn!("the process that owns the state folder did not say how the last calls ended");
+        }
         Ok(())
     }
 
@@ -89,6 +121,7 @@ impl ServerHandler for McpServer {
         params: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        let _running = self.calls.token();
         let request = Request::Call {
             tool: params.name.into_owned(),
             params: Value::Object(params.arguments.unwrap_or_default()),
@@ -118,12 +151,18 @@ impl ServerHandler for McpServer {
     }
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
+        let Ok(_place) = self.subscriptions.try_acquire() else {
+            let message = format!("there are {MAX_SUBSCRIPTIONS} subscriptions; cancel one of them first");
+            return Err(ErrorData::invalid_request(message, None));
+        };
         let mut changes = self.changes.clone();
         changes.mark_unchanged();
+        let wanted = subscription.accepted().tools_list_changed == Some(true);
         loop {
             tokio::select! {
                 () = subscription.cancelled() => return Ok(()),
-                changed = changes.changed() => {
+                () = self.gone.cancelled() => return Ok(()),
+                changed = changes.changed(), if wanted => {
                     if changed.is_err() || subscription.sink().notify_tool_list_changed().await.is_err() {
                         return Ok(());
                     }
@@ -158,10 +197,12 @@ fn watch_tools(door: Arc<Door>) -> watch::Receiver<u64> {
     receiver
 }
 
-/// Tells a client of the handshake revisions about every change; later ones subscribe.
+/// Tells a client of the handshake revisions about every change; those of the later one, who introduce themselves with
+/// each request, subscribe.
 async fn tell_of_changes(peer: Peer<RoleServer>, mut changes: watch::Receiver<u64>) {
     while changes.changed().await.is_ok() {
-        if peer.notify_tool_list_changed().await.is_err() {
+        let shook_hands = peer.peer_info().is_some();
+        if shook_hands && peer.notify_tool_list_changed().await.is_err() {
             return;
         }
     }

@@ -1,0 +1,124 @@
+use futures::FutureExt as _;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, DuplexStream};
+
+use super::*;
+
+/// The code of the answer to `line` and its id; `None` where it is taken or passed over.
+fn refused(line: &str) -> Option<(i32, Value, String)> {
+    let Refusal { id, error } = read(line.as_bytes()).err()?;
+    Some((error.code.0, serde_json::to_value(id).unwrap(), error.message.into_owned()))
+}
+
+fn request(id: u64, method: &str, params: &Value) -> String {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string()
+}
+
+#[test]
+fn what_is_no_message_is_refused_with_the_id_that_it_has() {
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    for line in [ping.to_owned(), format!("\u{feff}{ping}\r")] {
+        assert!(read(line.as_bytes()).is_ok_and(|message| message.is_some()), "{line}");
+    }
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    for (line, code, id) in [
+        ("{", -32700, Value::Null),
+        ("nonsense", -32700, Value::Null),
+        (format!("{ping}{ping}").as_str(), -32700, Value::Null),
+        ("5", -32600, Value::Null),
+        (format!("[{ping}]").as_str(), -32600, Value::Null),
+        (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, -32600, Value::Null),
+        (r#"{"id":"a","method":"ping"}"#, -32600, json!("a")),
+        (r#"{"jsonrpc":"2.0","id":3}"#, -32600, json!(3)),
+        (
+            format!(r#"{{"method":"tools/call","params":{{"a":{deep}}},"jsonrpc":"2.0","id":4}}"#).as_str(),
+            -32600,
+            json!(4),
+        ),
+    ] {
+        let (found, of, why) = refused(line).unwrap_or_else(|| panic!("taken: {line}"));
+        assert_eq!((found, of), (code, id), "{why}");
+    }
+    for line in ["", "\r", r#"{"jsonrpc":"1.0","method":"x"}"#] {
+        assert!(matches!(read(line.as_bytes()), Ok(None)), "{line}");
+    }
+}
+
+#[test]
+fn wrong_parameters_are_said_to_be_that() {
+    for (method, params, cause) in [
+        ("tools/call", json!({}), "missing field `name`"),
+        ("tools/call", json!({"name": 5}), "invalid type: integer `5`, expected a string"),
+        ("tools/call", json!({"name": "echo", "arguments": []}), "invalid type: sequence, expected a map"),
+        ("tools/call", json!([]), "invalid"),
+        ("initialize", json!({}), "missing field `protocolVersion`"),
+        ("subscriptions/listen", json!({"notifications": 1}), "invalid type"),
+    ] {
+        let (code, id, why) =
+            refused(&request(7, method, &params)).unwrap_or_else(|| panic!("taken: {method} {params}"));
+        assert_eq!((code, id), (-32602, json!(7)), "{why}");
+        assert!(why.contains(method) && why.contains(cause), "{why}");
+    }
+    let (code, ..) = refused(r#"{"jsonrpc":"2.0","id":7,"method":"tools/call"}"#).unwrap();
+    assert_eq!(code, -32602);
+    assert!(refused(&request(7, "x/unknown", &json!({}))).is_none(), "the server knows whether there is such a method");
+}
+
+/// A transport, the end from which a client writes, and the one from which it reads.
+fn connected() -> (Lines<DuplexStream>, DuplexStream, DuplexStream) {
+    let (client_out, read) = tokio::io::duplex(2 * MAX_LINE);
+    let (write, client_in) = tokio::io::duplex(64);
+    (Lines::new(read, write, CancellationToken::new()).0, client_out, client_in)
+}
+
+#[test]
+fn a_message_that_is_too_long_is_refused_by_its_id() {
+    let long = request(7, "tools/call", &json!({"name": "echo", "arguments": {"message": "x".repeat(MAX_MESSAGE)}}));
+    let (code, id, why) = refused(&long).unwrap();
+    assert_eq!((code, id), (-32600, json!(7)), "{why}");
+}
+
+#[tokio::test]
+async fn a_line_that_is_too_long_is_refused_and_the_next_one_taken() {
+    let (mut lines, mut client, mut answers) = connected();
+    client.write_all(&vec![b'x'; MAX_LINE + 1]).await.unwrap();
+    client.write_all(format!("\n{}\n", request(1, "ping", &json!({}))).as_bytes()).await.unwrap();
+    assert!(lines.receive().await.is_some());
+    drop(lines);
+    let mut answer = String::new();
+    answers.read_to_string(&mut answer).await.unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&answer).unwrap()["error"]["code"], -32600, "{answer}");
+}
+
+#[tokio::test]
+async fn further_requests_wait_until_one_that_runs_has_ended() {
+    let (mut lines, mut client, _answers) = connected();
+    for id in 0..=MAX_RUNNING as u64 {
+        client.write_all(format!("{}\n", request(id, "ping", &json!({}))).as_bytes()).await.unwrap();
+    }
+    let mut running = Vec::new();
+    for _ in 0..MAX_RUNNING {
+        running.push(lines.receive().await.unwrap());
+    }
+    assert!(lines.receive().now_or_never().is_none(), "there is no place for it");
+    drop(running.pop());
+    assert!(lines.receive().await.is_some(), "and it was not lost");
+}
+
+#[tokio::test]
+async fn nothing_is_read_from_a_client_that_does_not_read() {
+    let (mut lines, mut client, mut answers) = connected();
+    for _ in 0..100 {
+        client.write_all(b"nonsense\n").await.unwrap();
+    }
+    client.write_all(format!("{}\n", request(1, "ping", &json!({}))).as_bytes()).await.unwrap();
+    // Each turn lets what can be written be written.
+    for _ in 0..1000 {
+        assert!(lines.receive().now_or_never().is_none(), "the refusals before it have not been read");
+        tokio::task::yield_now().await;
+    }
+    let reading = tokio::spawn(async move { answers.read_to_end(&mut Vec::new()).await });
+    assert!(lines.receive().await.is_some());
+    drop(lines);
+    reading.await.unwrap().unwrap();
+}
