@@ -2,6 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use super::*;
+use crate::place::Place;
 
 /// A keyring in memory. Its clones are the same one.
 #[derive(Clone, Default)]
