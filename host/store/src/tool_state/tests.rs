@@ -16,7 +16,7 @@ fn bench() -> Bench {
     let folder = tempfile::tempdir().unwrap();
     let database = Database::open(&folder.path().join("state.db")).unwrap();
     for source in ["a", "b"] {
-        let insert = "INSERT INTO installed VALUES (?1, '1.0.0', 'p', 'd', NULL, NULL, 0, 0, '{}')";
+        let insert = "INSERT INTO installed VALUES (?1, '1.0.0', 'p', 'd', NULL, NULL, 0, 0, '{}', NULL)";
         database.write(|transaction| transaction.execute(insert, [source])).unwrap();
     }
     Bench { database, _folder: folder }
@@ -97,7 +97,7 @@ fn removal_takes_the_state_along_and_an_update_leaves_it() {
     let (a, b) = (owner("a", "p", Some("ann")), owner("b", "p", Some("ann")));
     set(&bench, &a, "k", b"1").unwrap();
     set(&bench, &b, "k", b"1").unwrap();
-    let update = "INSERT OR REPLACE INTO installed VALUES ('a', '2.0.0', 'p', 'd', NULL, NULL, 0, 0, '{}')";
+    let update = "INSERT OR REPLACE INTO installed VALUES ('a', '2.0.0', 'p', 'd', NULL, NULL, 0, 0, '{}', NULL)";
     bench.database.write(|transaction| transaction.execute(update, [])).unwrap();
     assert_eq!(bench.database.get(&a, "k").unwrap(), Some(b"1".to_vec()));
     assert!(bench.database.remove_installed(&a.source).unwrap());

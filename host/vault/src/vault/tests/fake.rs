@@ -2,7 +2,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use super::*;
-use crate::Place;
+use crate::place::Place;
 
 /// A keyring in memory. Its clones are the same one.
 #[derive(Clone, Default)]
@@ -51,7 +51,7 @@ impl Inside {
     fn step(&mut self) -> Result<(), VaultError> {
         self.remember();
         match &mut self.patience {
-            Some(0) => Err(VaultError::Foreign { name: name("broken"), place: Place::Keyring }),
+            Some(0) => Err(VaultError::Foreign { name: name("broken"), place: crate::Place::Keyring }),
             Some(left) => {
                 *left -= 1;
                 Ok(())
