@@ -119,7 +119,7 @@ impl<'a> Session<'a> {
         let mut held = Held::default();
         let values = loop {
             match self.backend.get(&names) {
-                Err(VaultError::Foreign { name, .. }) => {
+                Err(VaultError::Foreign { name, .. }) if names.contains(&&name) => {
                     names.retain(|asked| **asked != name);
                     held.lost.push(name);
                 }

@@ -51,7 +51,7 @@ impl Inside {
     fn step(&mut self) -> Result<(), VaultError> {
         self.remember();
         match &mut self.patience {
-            Some(0) => Err(VaultError::Foreign { name: name("broken"), place: crate::Place::Keyring }),
+            Some(0) => Err(VaultError::Foreign { name: name("broken"), place: Place::Keyring }),
             Some(left) => {
                 *left -= 1;
                 Ok(())
