@@ -11,8 +11,12 @@ use rusqlite::{Connection, ErrorCode, Row, Transaction, TransactionBehavior};
 use crate::error::StoreError;
 
 /// The steps from an empty database to the present schema; `user_version` counts those that were taken.
-const MIGRATIONS: [&str; 3] =
-    [include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+const MIGRATIONS: [&str; 4] = [
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 
 /// How long to wait for another connection. Only a person with the `sqlite3` tool could hold one: the folder is locked.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
