@@ -1,6 +1,7 @@
 //! Reading what people write: an error says where it is and what was probably meant, and a decision can name its line.
 
 use std::fmt;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use ringfence_core::name::nearest;
@@ -38,6 +39,20 @@ impl ReadError {
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}, column {}", self.line, self.column)
+    }
+}
+
+/// The text of the file at `path`; `None` where there is none. A link that leads nowhere is an error: whoever made it
+/// wants what it should lead to, and to go on without would forget what that forbids.
+///
+/// # Errors
+/// When the file is there and cannot be read.
+pub fn read_if_there(path: &Path) -> io::Result<Option<String>> {
+    match fs_err::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+        Err(_) if !path.is_symlink() => Ok(None),
+        Err(error) => Err(io::Error::new(error.kind(), format!("{} is a link that leads nowhere", path.display()))),
     }
 }
 
