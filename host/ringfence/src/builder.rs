@@ -199,7 +199,7 @@ impl Builder {
             Err(error) if self.for_operator.is_some() => Policy::closed(error),
             loaded => loaded?,
         };
-        warn_of_unknown_names(&config, &registry);
+        warn_of_unknown_names(&config, &policy, &registry);
         let known = self.secrets.iter().cloned().chain(stored_secrets(&means)).collect();
         scrubber.replace(Scrubber::new(known)?)?;
         let pipeline = ToolHost { registry, policy, rate, approval: ApprovalGate, scrubber, audit: audit.clone() };
@@ -254,7 +254,10 @@ fn stored_secrets(means: &Means) -> Vec<(String, Secret)> {
 }
 
 /// Settings for a source or tool that is not there have no effect; a slip in the name would go unnoticed.
-fn warn_of_unknown_names(config: &Config, registry: &Registry) {
+fn warn_of_unknown_names(config: &Config, policy: &Policy, registry: &Registry) {
+    for absent in policy.absent() {
+        tracing::warn!("[policy] in the configuration: {absent}");
+    }
     let known =
         |name: &str| registry.all().iter().any(|tool| tool.wire_name() == name || tool.id().source.as_str() == name);
     for name in config.tools.keys().filter(|name| !known(name)) {
