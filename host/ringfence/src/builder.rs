@@ -27,6 +27,7 @@ use thiserror::Error;
 
 use crate::config::{Config, ConfigError, Home};
 use crate::dumps;
+use crate::grant_holder::GrantHolders;
 use crate::grants::Grants;
 use crate::host::Ringfence;
 use crate::known_secrets::KnownSecrets;
@@ -221,7 +222,12 @@ pub(crate) fn door(config: &Config, scrubber: &Arc<CurrentScrubber>) -> Result<E
     Ok(Egress::new(settings)?)
 }
 
-fn means(config: &Config, home: &Home, store: &Store, scrubber: &Arc<CurrentScrubber>) -> Result<Means, BuildError> {
+fn means(
+    config: &Config,
+    home: &Home,
+    store: &Arc<Store>,
+    scrubber: &Arc<CurrentScrubber>,
+) -> Result<Means, BuildError> {
     let workspace = config.workspace.root.as_deref().map(Workspace::open).transpose();
     let vault = Arc::new(Vault::open(&store.folder().root().join("vault"))?);
     Ok(Means {
@@ -231,7 +237,8 @@ fn means(config: &Config, home: &Home, store: &Store, scrubber: &Arc<CurrentScru
         vault,
         workspace: workspace.map_err(BuildError::Workspace)?,
         state: store.tool_state(),
-        grants: Grants::new(home.grants()),
+        grants: Grants::open(home.grants())?,
+        holders: GrantHolders::new(store.clone()),
     })
 }
 
