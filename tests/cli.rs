@@ -87,19 +87,40 @@ fn a_wrong_configuration_names_the_key_and_the_remedy() {
 #[test]
 fn a_policy_that_cannot_be_read_closes_calls_and_nothing_else() {
     let home = Home::new();
-    home.file("home/config.toml", "[policy]\ndeny = [\"mirror__run\"]\n");
-    for command in ["tools", "call echo {\"message\":\"x\"}", "config --check"] {
-        home.run(command).fails(3, &["`mirror__run` under `deny`", "group:NAME", "no call is allowed"]);
+    crate::support::packages::install_unsigned(&home, "mirror");
+    for slip in ["mirror__rum", "eco", "group:A b"] {
+        home.file("home/config.toml", format!("[policy]\ndeny = [\"{slip}\"]\n"));
+        for command in ["tools", "call echo {\"message\":\"x\"}", "config --check"] {
+            home.run(command).fails(3, &[&format!("`{slip}` under `deny`"), "group:NAME", "no call is allowed"]);
+        }
     }
     for command in ["list", "audit", "audit --verify", "trust list"] {
         home.run(command).ok();
     }
-    // Installing what the policy speaks of mends it.
+}
+
+#[test]
+fn a_rule_for_a_source_that_is_not_there_waits_for_it() {
+    for entry in ["mirror__run", "mirror/run", "group:mirror"] {
+        let home = Home::new();
+        home.file("home/config.toml", format!("[policy]\ndeny = [\"{entry}\"]\n"));
+        let run = home.args(&["call", "echo", "{\"message\":\"x\"}"]);
+        assert!(run.code == 0 && run.err.contains(&format!("`{entry}` under `deny` names a source")), "{run:?}");
+        crate::support::packages::install_unsigned(&home, "mirror");
+        let run = home.run("config --check");
+        assert!(run.code == 0 && run.err.is_empty(), "{run:?}");
+        home.args(&["call", "mirror__run", "{}"]).fails(3, &["of `deny`"]);
+        // Removed, it stops nobody else.
+        let out = home.run("remove mirror").ok();
+        assert!(out.contains("[policy]") && out.contains(&entry.replace("mirror/", "mirror__")), "{out}");
+        home.run("tools").ok();
+    }
+    // `allow` opens nothing for others, and the tool when it is there.
+    let home = Home::new();
+    home.file("home/config.toml", "[policy]\nallow = [\"mirror__run\"]\n");
+    home.args(&["call", "echo", "{\"message\":\"x\"}"]).fails(3, &["`allow`"]);
     crate::support::packages::install_unsigned(&home, "mirror");
-    home.run("config --check").ok();
-    home.args(&["call", "mirror__run", "{}"]).fails(3, &["`mirror__run`"]);
-    home.run("remove mirror").ok();
-    home.run("tools").fails(3, &["no call is allowed"]);
+    home.args(&["call", "mirror__run", "{}"]).ok();
 }
 
 #[test]
@@ -149,6 +170,61 @@ fn a_state_folder_that_is_open_to_others_is_refused() {
     let state = home.path().join("home/state");
     std::fs::set_permissions(&state, std::fs::Permissions::from_mode(0o755)).unwrap();
     home.run("tools").fails(1, &["open to other users", "chmod 700"]);
+}
+
+#[test]
+fn what_says_what_tools_may_do_is_written_by_its_owner_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new();
+    let config = home.file("home/config.toml", "");
+    std::fs::create_dir(home.path().join("home/grants")).unwrap();
+    home.run("tools").ok();
+    for path in [config, home.path().join("home"), home.path().join("home/grants")] {
+        let mode = |mode| std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        for open in [0o777, 0o720, 0o702] {
+            mode(open);
+            home.run("tools").fails(1, &["open to other users", &format!("chmod go-w {}", path.display())]);
+        }
+        mode(0o755);
+        home.run("tools").ok();
+    }
+}
+
+#[test]
+fn what_is_made_is_closed_to_others_whatever_the_umask() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let home = Home::new();
+    let asks = "[capabilities]\nenv = [\"LANG\"]\n";
+    let file = home.file("reach.wasm", crate::support::guests::package_with("surroundings", "reach", asks));
+    let command = |line: &str| {
+        let mut command = std::process::Command::new("sh");
+        let binary = home.command();
+        command.arg("-c").arg(format!("umask 000; exec {} {line}", binary.get_program().to_str().unwrap()));
+        command.envs(binary.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        assert!(command.output().unwrap().status.success(), "{line}");
+    };
+    command(&format!("install {} --allow-unsigned", file.display()));
+    command("grant reach --env LANG=en");
+    for (path, mode) in
+        [("home", 0o700), ("home/state", 0o700), ("home/grants", 0o700), ("home/grants/reach.toml", 0o600)]
+    {
+        let permissions = std::fs::metadata(home.path().join(path)).unwrap().permissions();
+        assert_eq!(permissions.mode() & 0o777, mode, "{path}");
+    }
+}
+
+#[test]
+fn a_configuration_that_is_missing_is_told_and_a_link_to_nowhere_is_refused() {
+    let home = Home::new();
+    assert!(home.run("config --check").ok().contains("is not there: every key has its default"));
+    assert_eq!(home.run("config --check --json").json()["file"], false);
+    home.file("home/config.toml", "");
+    assert!(home.run("config --check").ok().contains("can be used"));
+    std::fs::remove_file(home.path().join("home/config.toml")).unwrap();
+    std::os::unix::fs::symlink("nowhere.toml", home.path().join("home/config.toml")).unwrap();
+    for command in ["config --check", "tools", "list"] {
+        home.run(command).fails(1, &["config.toml is a link that leads nowhere"]);
+    }
 }
 
 #[test]

@@ -165,6 +165,18 @@ fn results_are_structured_and_carry_usage() {
 }
 
 #[test]
+fn a_rule_holds_for_what_is_installed_while_the_server_runs() {
+    let home = home_with(&[]);
+    home.file("home/config.toml", "[policy]\ndeny = [\"mirror__run\"]\n");
+    let mut server = Lines::start(&home);
+    server.initialize("2025-06-18");
+    crate::support::packages::install_unsigned(&home, "mirror");
+    let call = json!({"name": "mirror__run", "arguments": {"n": 1}});
+    let called = server.request(&json!(1), "tools/call", &call);
+    assert!(called.to_string().contains("denied"), "{called}");
+}
+
+#[test]
 fn refusals_are_results_that_the_model_can_read() {
     let home = home_with(&["panic"]);
     home.file("home/config.toml", "[policy]\ndeny = [\"time\"]\n");

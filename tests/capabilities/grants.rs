@@ -2,7 +2,8 @@
 
 use serde_json::json;
 
-use super::{call, home};
+use super::{by_hand, call, home};
+use crate::support::binary::Home;
 use crate::support::{guests, packages};
 
 const ASKS: &str = "[capabilities]\nenv = [\"LANG\"]\n[capabilities.workspace]\nread = [\"docs/**\"]\n";
@@ -41,7 +42,8 @@ fn an_update_that_asks_for_more_does_not_get_it_until_the_operator_says_so() {
 #[test]
 fn the_environment_is_what_was_asked_for_and_given() {
     let home = home("surroundings", ASKS, "");
-    home.run("grant reach --all --env LANG=nb_NO --env PATH=/bin").ok();
+    home.run("grant reach --all --env LANG=nb_NO").ok();
+    by_hand(&home, |text| text.replace("[env]\n", "[env]\nPATH = \"/bin\"\n"));
     assert_eq!(call(&home, "environment", &json!({"name": "LANG"})).ok().trim(), "\"nb_NO\"");
     assert_eq!(call(&home, "environment", &json!({"name": "PATH"})).ok().trim(), "null");
     assert_eq!(call(&home, "environment", &json!({"name": "HOME"})).ok().trim(), "null");
@@ -119,4 +121,155 @@ fn a_slip_in_the_file_stops_the_source_and_is_explained() {
     let text = std::fs::read_to_string(home.path().join("home/grants/reach.toml")).unwrap();
     assert!(text.starts_with("# mine\n") && text.contains("docs/**"), "{text}");
     call(&home, "environment", &json!({"name": "LANG"})).ok();
+}
+
+/// A home in which `acme` and `evil` may sign everything, and the package of `acme` is installed as `reach`.
+fn of_acme() -> Home {
+    let home = Home::new();
+    home.file("home/config.toml", "[rate]\nunlimited = true\n");
+    for key in ["acme", "evil"] {
+        home.key(key);
+        home.trust(key, &["*"]);
+    }
+    install(&home, "1.0.0", Some("acme"), &[]);
+    home
+}
+
+/// Installs this version of the package, signed by `key` or by nobody.
+fn install(home: &Home, version: &str, key: Option<&str>, more: &[&str]) -> String {
+    let name = format!("{version}-{}.wasm", key.unwrap_or("unsigned"));
+    let file = home.file(&name, guests::package_of_version("surroundings", "reach", version, ASKS));
+    key.into_iter().for_each(|key| home.sign(&file, key));
+    home.args(&[&["install", file.to_str().unwrap()][..], more].concat()).ok()
+}
+
+/// The id of a key.
+fn id(home: &Home, key: &str) -> String {
+    let keys = home.run("trust list --json").json();
+    let found = keys.as_array().unwrap().iter().find(|entry| entry["publisher"] == key).unwrap();
+    found["key_id"].as_str().unwrap().to_owned()
+}
+
+fn lang(home: &Home) -> String {
+    call(home, "environment", &json!({"name": "LANG"})).ok().trim().to_owned()
+}
+
+#[test]
+fn a_grant_does_not_go_along_to_another_signer() {
+    let home = of_acme();
+    home.run("grant reach --all --env LANG=nb_NO --per-hour 50").ok();
+    assert_eq!(lang(&home), "\"nb_NO\"");
+    let evil = id(&home, "evil");
+    let out = install(&home, "1.1.0", Some("evil"), &["--accept-signer", &evil]);
+    let remedy = format!("`ringfence grant reach --accept-signer {evil}`");
+    assert!(out.contains("the grant of `reach` is suspended") && out.contains(&remedy), "{out}");
+    assert!(out.contains("reading `docs/**` (suspended)") && !out.contains("granted "), "{out}");
+    assert_eq!(lang(&home), "null");
+    let out = home.run("grants").ok();
+    assert!(out.contains(&remedy) && out.contains("suspended  reading") && !out.contains("yes"), "{out}");
+    assert!(out.contains("50 calls of each tool in any hour"), "what only takes away holds: {out}");
+    let explained = home.args(&["explain", "reach", "GET https://a.example/"]);
+    explained.fails(3, &["reach.toml: the grant of `reach` is suspended"]);
+    // Nothing is added to it unseen, and nobody else is accepted.
+    home.run("grant reach --read docs/**").fails(3, &[&remedy, "`ringfence revoke reach`"]);
+    home.run("grant reach --accept-signer unsigned").fails(3, &[&evil]);
+    home.run("grant reach --accept-signer nobody").fails(3, &["is not the id of a key"]);
+    assert_eq!(lang(&home), "null");
+    home.args(&["grant", "reach", "--accept-signer", &evil]).ok();
+    assert_eq!(lang(&home), "\"nb_NO\"");
+    // And back again.
+    install(&home, "1.2.0", Some("acme"), &["--accept-signer", &id(&home, "acme")]);
+    assert_eq!(lang(&home), "null");
+    // What is taken back is nobody's: it can be granted anew.
+    home.run("revoke reach").ok();
+    home.run("grant reach --env LANG=en").ok();
+    assert_eq!(lang(&home), "\"en\"");
+}
+
+#[test]
+fn a_grant_stays_when_its_package_goes_and_waits_for_the_same_signer() {
+    let home = of_acme();
+    home.run("grant reach --env LANG=nb_NO").ok();
+    let out = home.run("remove reach").ok();
+    assert!(out.contains("Its grant stays in") && out.contains("grants/reach.toml"), "{out}");
+    install(&home, "1.1.0", Some("acme"), &[]);
+    assert_eq!(lang(&home), "\"nb_NO\"");
+    home.run("remove reach").ok();
+    install(&home, "1.2.0", None, &["--allow-unsigned", "--accept-signer", "unsigned"]);
+    assert_eq!(lang(&home), "null");
+    home.run("grant reach --accept-signer unsigned").ok();
+    assert_eq!(lang(&home), "\"nb_NO\"");
+    // Another one that nobody signed is another's when it says so.
+    let manifest = format!(
+        "name = \"reach\"\nversion = \"1.3.0\"\npublisher = \"evil\"\nlicense = \"MIT\"\n\
+                            description = \"A guest.\"\n{ASKS}"
+    );
+    let other = home.file("other.wasm", guests::package_saying("surroundings", &manifest));
+    let other = ["install", other.to_str().unwrap(), "--allow-unsigned", "--accept-signer", "unsigned"];
+    home.args(&other).ok();
+    assert_eq!(lang(&home), "null");
+}
+
+#[test]
+fn a_grant_that_was_written_by_hand_is_for_whoever_has_the_name() {
+    let grant = "[env]\nLANG = \"nb_NO\"\n";
+    let home = of_acme();
+    home.file("home/grants/reach.toml", grant);
+    assert_eq!(lang(&home), "\"nb_NO\"");
+    install(&home, "1.1.0", Some("evil"), &["--accept-signer", &id(&home, "evil")]);
+    assert_eq!(lang(&home), "null");
+    // Meant for the one that is there, even when the first thing that happens is that it is replaced or removed.
+    for removed in [false, true] {
+        let home = of_acme();
+        home.file("home/grants/reach.toml", grant);
+        if removed {
+            home.run("remove reach").ok();
+        }
+        install(&home, "1.1.0", Some("evil"), &["--accept-signer", &id(&home, "evil")]);
+        assert_eq!(lang(&home), "null", "{removed}");
+    }
+}
+
+#[test]
+fn what_was_not_asked_for_is_refused_and_listed() {
+    let home = home("surroundings", ASKS, "");
+    for (option, said) in [
+        ("--env A=b", "`A`"),
+        ("--env LANGG=b", "did you mean `LANG`?"),
+        ("--credential nope=tok", "credential `nope`"),
+        ("--read private/**", "reading `private/**`"),
+        ("--state-bytes 1 --state-keys 1", "keeping"),
+        ("--address 127.0.0.1/32", "127.0.0.1/32"),
+    ] {
+        home.run(&format!("grant reach {option}")).fails(3, &["`reach` does not ask for", said]);
+    }
+    home.args(&["grant", "reach", "--http", "GET https://a.example/"]).fails(3, &["HTTP GET https://a.example/"]);
+    assert!(!home.path().join("home/grants/reach.toml").exists());
+    home.file("home/grants/reach.toml", "[env]\nLANG = \"en\"\nA = \"b\"\n");
+    let out = home.run("grants").ok();
+    assert!(out.contains("does not ask for, and would get with an update") && out.contains("value `A`"), "{out}");
+    assert_eq!(home.run("grants --json").json()[0]["unused"].as_array().unwrap().len(), 1);
+    // It is in nobody's way.
+    home.run("grant reach --read docs/a").ok();
+}
+
+#[test]
+fn a_secret_that_is_not_there_is_told() {
+    let asks = "[capabilities.credentials.token]\nplace = \"bearer\"\nrequests = []\n";
+    let home = home("surroundings", asks, "");
+    let out = home.run("grant reach --credential token=absent").ok();
+    assert!(out.contains("no secret `absent`") && out.contains("`ringfence secret set absent`"), "{out}");
+    home.fed(&["secret", "set", "absent", "--place", "file"], "0123456789abcdef").ok();
+    let out = home.run("grants").ok();
+    assert!(out.contains("yes") && !out.contains("absent"), "{out}");
+}
+
+#[test]
+fn a_grant_that_has_ended_says_so() {
+    let home = home("surroundings", ASKS, "");
+    let out = home.run("grant reach --all --env LANG=en --expires 2020-01-01T00:00:00Z").ok();
+    assert!(out.contains("ended 2020-01-01T00:00:00Z  reading") && !out.contains("--all"), "{out}");
+    assert!(out.contains("Next: `ringfence grant reach --expires TIME`"), "{out}");
+    let out = home.run("grant reach --expires 2999-01-01T00:00:00Z").ok();
+    assert!(out.contains("yes until 2999-01-01T00:00:00Z") && !out.contains("Next"), "{out}");
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{call, home};
+use super::{by_hand, call, home};
 use crate::support::binary::Home;
 use crate::support::server::Server;
 use crate::support::tls_server::TlsServer;
@@ -52,7 +52,8 @@ fn a_request_goes_where_it_was_asked_for_and_granted_and_nowhere_else() {
         assert_eq!(run.code, 1, "{method} {path}: {run:?}");
     }
     // Granted and not asked for.
-    home.args(&["grant", "reach", "--http", &format!("GET {}", server.url("/other"))]).ok();
+    let other = format!("[[http]]\nurl = \"{}\"\n", server.url("/other"));
+    by_hand(&home, |text| format!("{text}\n{other}"));
     let run = call(&home, "fetch", &json!({"method": "GET", "url": server.url("/other")}));
     run.fails(1, &["this tool may not reach"]);
     assert_eq!(server.seen().len(), 1, "{:?}", server.seen());
@@ -68,7 +69,9 @@ fn either_side_can_name_fewer_urls_and_methods() {
     home.args(&["grant", "reach", "--http", &rule, "--address", "127.0.0.1/32"]).ok();
     fetch(&home, &server.url("/api/only"));
     // The manifest does not ask for this one.
-    home.args(&["grant", "reach", "--http", &format!("DELETE {}", server.url("/api/only"))]).ok();
+    let delete = format!("DELETE {}", server.url("/api/only"));
+    home.args(&["grant", "reach", "--http", &delete]).fails(3, &["does not ask for", &delete]);
+    by_hand(&home, |text| text.replace("[\"GET\"]", "[\"GET\", \"DELETE\"]"));
     for (method, path) in [("GET", "/api/other"), ("POST", "/api/only"), ("DELETE", "/api/only")] {
         let run = call(&home, "fetch", &json!({"method": method, "url": server.url(path)}));
         run.fails(1, &["this tool may not reach"]);

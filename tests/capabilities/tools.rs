@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use super::{call, home, limit_ends_the_call, open};
+use super::{by_hand, call, home, limit_ends_the_call, open};
 use crate::support::binary::Home;
 use crate::support::guests;
 use crate::support::host::caller;
@@ -52,7 +52,8 @@ fn a_tool_is_called_where_that_was_asked_for_and_granted() {
     assert!(out.contains("calling `echo` as `other` any tool"), "{out}");
     assert_eq!(call(&home, "relay", &hello).ok().trim(), "hello");
     // Asked for and not granted, and the reverse.
-    home.run("grant reach --tool unasked=echo").ok();
+    home.run("grant reach --tool unasked=echo").fails(3, &["does not ask for", "`unasked`"]);
+    by_hand(&home, |text| text.replace("[tools]\n", "[tools]\nunasked = \"echo\"\n"));
     for alias in ["circle", "unasked", "echo", ""] {
         let failure = call(&home, "failure", &json!({"alias": alias, "params": {"message": "hello"}})).json();
         assert_eq!(failure["code"], "tools.denied", "{alias}");

@@ -73,6 +73,20 @@ pub fn text(path: &Path) -> io::Result<String> {
     utf8(bytes(path, MAX_TEXT)?, path)
 }
 
+/// The text in the file at `path`; `None` where there is none. A link that leads nowhere is an error: whoever made it
+/// wants what it should lead to, and to go on without would forget what that forbids.
+///
+/// # Errors
+/// As [`text`], where there is a file.
+pub fn text_if_there(path: &Path) -> io::Result<Option<String>> {
+    match text(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        Err(_) if !path.is_symlink() => Ok(None),
+        Err(error) => Err(io::Error::new(error.kind(), format!("{} is a link that leads nowhere", path.display()))),
+    }
+}
+
 /// Reads the text at `path`, which may be a pipe, such as a shell makes for `<(COMMAND)`.
 ///
 /// # Errors

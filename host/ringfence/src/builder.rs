@@ -28,6 +28,7 @@ use thiserror::Error;
 
 use crate::config::{Config, ConfigError, Home};
 use crate::dumps;
+use crate::grant_holder::GrantHolders;
 use crate::grants::Grants;
 use crate::host::Ringfence;
 use crate::known_secrets::KnownSecrets;
@@ -209,7 +210,7 @@ impl Builder {
             Err(error) if self.for_operator.is_some() => Policy::closed(error),
             loaded => loaded?,
         };
-        warn_of_unknown_names(&config, &registry);
+        warn_of_unknown_names(&config, &policy, &registry);
         let known = self.secrets.iter().cloned().chain(stored_secrets(&means)).collect();
         scrubber.replace(Scrubber::new(known)?)?;
         let pipeline = ToolHost { registry, policy, rate, approval: ApprovalGate, scrubber, audit: audit.clone() };
@@ -231,7 +232,12 @@ pub(crate) fn door(config: &Config, scrubber: &Arc<CurrentScrubber>) -> Result<E
     Ok(Egress::new(settings)?)
 }
 
-fn means(config: &Config, home: &Home, store: &Store, scrubber: &Arc<CurrentScrubber>) -> Result<Means, BuildError> {
+fn means(
+    config: &Config,
+    home: &Home,
+    store: &Arc<Store>,
+    scrubber: &Arc<CurrentScrubber>,
+) -> Result<Means, BuildError> {
     let open =
         |root: &PathBuf| Workspace::open(root).map_err(|error| BuildError::Workspace { root: root.clone(), error });
     let workspace = config.workspace.root.as_ref().map(open).transpose()?;
@@ -243,7 +249,8 @@ fn means(config: &Config, home: &Home, store: &Store, scrubber: &Arc<CurrentScru
         vault,
         workspace,
         state: store.tool_state(),
-        grants: Grants::new(home.grants()),
+        grants: Grants::open(home.grants())?,
+        holders: GrantHolders::new(store.clone()),
     })
 }
 
@@ -266,7 +273,10 @@ fn stored_secrets(means: &Means) -> Vec<(String, Secret)> {
 }
 
 /// Settings for a source or tool that is not there have no effect; a slip in the name would go unnoticed.
-fn warn_of_unknown_names(config: &Config, registry: &Registry) {
+fn warn_of_unknown_names(config: &Config, policy: &Policy, registry: &Registry) {
+    for absent in policy.absent() {
+        tracing::warn!("[policy] in the configuration: {absent}");
+    }
     let known =
         |name: &str| registry.all().iter().any(|tool| tool.wire_name() == name || tool.id().source.as_str() == name);
     for name in config.tools.keys().filter(|name| !known(name)) {

@@ -3,11 +3,11 @@
 use ringfence_core::grant::{HttpRefusal, HttpRule};
 use ringfence_core::name::SourceName;
 use ringfence_egress::{Denied, EgressError, Request};
-use ringfence_package::{PackageInfo, reading};
+use ringfence_package::{Installed, PackageInfo, reading};
 use serde::{Deserialize, Serialize};
 
 use crate::grants::GrantFile;
-use crate::means::{Means, MeansError};
+use crate::means::{Means, MeansError, SourceGrant};
 
 /// Whether a request would be sent, and who says so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,16 +26,13 @@ struct Sides<'a> {
 }
 
 impl Means {
-    /// Whether a request by the tools of `source` would be sent. It is decided once, as it would be at a call.
-    pub(crate) fn explain(
-        &self,
-        source: &SourceName,
-        package: &PackageInfo,
-        request: &Request,
-    ) -> Result<Explanation, MeansError> {
-        let file = self.grants.load(source)?;
-        let grant = file.effective(package.capabilities.clone())?;
-        let sides = Sides { source, package, file: &file };
+    /// Whether a request by the tools of `installed` would be sent. It is decided once, as it would be at a call.
+    pub(crate) fn explain(&self, installed: &Installed, request: &Request) -> Result<Explanation, MeansError> {
+        let SourceGrant { file, effective: grant, suspended } = self.grant(installed)?;
+        let sides = Sides { source: installed.source(), package: &installed.manifest().package, file: &file };
+        if let Some(suspended) = suspended {
+            return Ok(refused(vec![format!("{}: {suspended}", file.path.display())]));
+        }
         if grant.has_ended() {
             return Ok(refused(vec![format!("{}: the grant has ended", file.place(&["expires"], None))]));
         }
@@ -43,7 +40,7 @@ impl Means {
         let decision = match access.decide(request.target(), request.method()) {
             Ok(decision) => decision,
             Err(EgressError::Denied(denied)) => return Ok(refused(sides.denied(&denied))),
-            Err(error) => return Ok(refused(vec![error.for_operator(source.as_str())])),
+            Err(error) => return Ok(refused(vec![error.for_operator(installed.source().as_str())])),
         };
         let passed: Vec<usize> = decision.rules.iter().map(|(place, _)| *place).collect();
         let mut reasons = sides.allowed(&passed);

@@ -1,15 +1,15 @@
 //! The operator's grants: a file for each source, `grants/SOURCE.toml` beside the configuration, theirs to edit.
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use ringfence_core::grant::HttpRule;
 use ringfence_core::name::SourceName;
 use ringfence_core::tool_state::StateQuota;
 use ringfence_egress::{OAuth2, Scope};
-use ringfence_package::grant::{Capabilities, GrantError};
+use ringfence_package::grant::{Capabilities, GrantError, unused};
 use ringfence_package::reading::{self, ReadError};
 use ringfence_package::{Effective, Granted};
+use ringfence_store::{StoreError, check_own, make_own, remove_temporary_files, write_atomically};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value};
@@ -70,6 +70,8 @@ pub struct GrantChange {
     pub per_minute: Option<u32>,
     /// Calls in any hour, in the same way.
     pub per_hour: Option<u32>,
+    /// Who signed the package (a key's id, or `unsigned`): the grant was given to another's, and is to be given to this.
+    pub accept_signer: Option<String>,
 }
 
 /// Why a grant cannot be used. Its source gets nothing then.
@@ -78,6 +80,9 @@ pub(crate) enum GrantFileError {
     /// The file cannot be read or written.
     #[error(transparent)]
     Io(#[from] std::io::Error),
+    /// Others can write it, or the folder that it is in.
+    #[error("the grant is not safe: {0}")]
+    Unsafe(#[from] StoreError),
     /// It is not what a grant looks like.
     #[error("{}", .error.in_file(.path))]
     Malformed {
@@ -105,6 +110,17 @@ pub(crate) enum GrantFileError {
     /// A client belongs to a credential of that kind only.
     #[error("the package asks for no OAuth 2.0 credential `{0}`: `ringfence grants` shows what it asks for")]
     NoOAuth2(String),
+    /// Now it would have no effect, and with some update of the package it would have one.
+    #[error(
+        "`{source_name}` does not ask for: {}. An update that does would get it unseen, so it is not granted; `ringfence \
+         grants` shows what the package asks for", .unused.join("; ")
+    )]
+    NotAsked {
+        /// The source.
+        source_name: SourceName,
+        /// What it does not ask for, in words.
+        unused: Vec<String>,
+    },
     /// With what is asked for the file would make no sense. It is as it was.
     #[error("this cannot be granted: {0}")]
     Change(String),
@@ -114,9 +130,10 @@ impl GrantFileError {
     /// What kind of no it is to whoever wanted to grant.
     pub(crate) fn kind(&self) -> ErrorKind {
         match self {
-            Self::Io(_) => ErrorKind::Failed,
+            Self::Io(_) | Self::Unsafe(_) => ErrorKind::Failed,
             Self::Malformed { .. } | Self::Meaningless { .. } => ErrorKind::Refused,
             Self::Request { .. } | Self::NoOAuth2(_) | Self::Change(_) => ErrorKind::Usage,
+            Self::NotAsked { .. } => ErrorKind::Refused,
         }
     }
 
@@ -131,9 +148,17 @@ impl GrantFileError {
 }
 
 impl Grants {
-    /// Those in `folder`, which need not be there.
-    pub(crate) fn new(folder: PathBuf) -> Self {
-        Self { folder }
+    /// Those in `folder`, which need not be there. Only for whoever owns the state: what a kill left half written is
+    /// removed.
+    ///
+    /// # Errors
+    /// When others can write the folder, or it cannot be read.
+    pub(crate) fn open(folder: PathBuf) -> Result<Self, StoreError> {
+        check_own(&folder)?;
+        if folder.exists() {
+            remove_temporary_files(&folder)?;
+        }
+        Ok(Self { folder })
     }
 
     /// What `source` is granted; nothing where there is no file.
@@ -142,19 +167,23 @@ impl Grants {
     /// When there is one that cannot be used.
     pub(crate) fn load(&self, source: &SourceName) -> Result<GrantFile, GrantFileError> {
         let path = self.path(source);
-        match reading::text(&path) {
-            Ok(text) => GrantFile::parse(path, text),
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                Ok(GrantFile { path, ..GrantFile::default() })
-            }
-            Err(error) => Err(error.into()),
+        check_own(&self.folder)?;
+        check_own(&path)?;
+        match reading::text_if_there(&path)? {
+            Some(text) => GrantFile::parse(path, text),
+            None => Ok(GrantFile { path, ..GrantFile::default() }),
         }
+    }
+
+    /// The file of `source`, where there is one.
+    pub(crate) fn file(&self, source: &SourceName) -> Option<PathBuf> {
+        Some(self.path(source)).filter(|path| path.exists())
     }
 
     /// Grants more, leaving what stands in the file as it is, comments included.
     ///
     /// # Errors
-    /// When the change means nothing, or the file cannot be written.
+    /// When the change means nothing or gives what is not `requested`, or the file cannot be written.
     pub(crate) fn extend(
         &self,
         source: &SourceName,
@@ -164,8 +193,14 @@ impl Grants {
         let file = self.load(source)?;
         let mut document = file.document()?;
         append(&mut document, &file.granted, requested, change)?;
-        let extended = GrantFile::parse(file.path, document.to_string()).map_err(GrantFileError::of_change)?;
-        self.write(&extended.path, &extended.text)?;
+        let extended = GrantFile::parse(file.path.clone(), document.to_string()).map_err(GrantFileError::of_change)?;
+        let before = unused(requested, &file.granted);
+        let added: Vec<_> =
+            unused(requested, &extended.granted).into_iter().filter(|what| !before.contains(what)).collect();
+        if !added.is_empty() {
+            return Err(GrantFileError::NotAsked { source_name: source.clone(), unused: added });
+        }
+        self.write(&extended)?;
         Ok(extended)
     }
 
@@ -176,10 +211,7 @@ impl Grants {
     /// When the file is no TOML at all, or cannot be changed.
     pub(crate) fn remove(&self, source: &SourceName) -> Result<bool, GrantFileError> {
         let path = self.path(source);
-        let text = match reading::text(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
-            read => read?,
-        };
+        let Some(text) = reading::text_if_there(&path)? else { return Ok(false) };
         let file = GrantFile { path, text, granted: Granted::default() };
         let mut document = file.document()?;
         let entries = document.len();
@@ -187,7 +219,7 @@ impl Grants {
         match document.len() {
             left if left == entries => return Ok(false),
             0 => fs_err::remove_file(&file.path)?,
-            _ => self.write(&file.path, &document.to_string())?,
+            _ => self.write(&GrantFile { text: document.to_string(), ..file })?,
         }
         Ok(true)
     }
@@ -198,13 +230,9 @@ impl Grants {
     }
 
     /// At every moment there is the old file or the new one.
-    fn write(&self, path: &Path, text: &str) -> Result<(), GrantFileError> {
-        fs_err::create_dir_all(&self.folder)?;
-        let mut temporary = tempfile::NamedTempFile::new_in(&self.folder)?;
-        temporary.write_all(text.as_bytes())?;
-        temporary.as_file().sync_all()?;
-        temporary.persist(path).map_err(|error| error.error)?;
-        Ok(())
+    fn write(&self, file: &GrantFile) -> Result<(), GrantFileError> {
+        make_own(&self.folder)?;
+        Ok(write_atomically(&file.path, &[file.text.as_bytes()])?)
     }
 }
 
@@ -234,6 +262,11 @@ impl GrantFile {
             };
             GrantFileError::Meaningless { place: self.place(&[field], None), problem: error.to_string() }
         })
+    }
+
+    /// The same without all that it gives.
+    pub(crate) fn taking_away(&self) -> Self {
+        Self { granted: self.granted.ceiling(), ..self.clone() }
     }
 
     /// The file, and the line of what stands at `path` in it; where `index` is given, of that element of a list.
@@ -396,10 +429,20 @@ mod tests {
         "weather".to_owned().try_into().unwrap()
     }
 
+    /// What the package asks for, unless a test says otherwise.
+    fn asks() -> Capabilities {
+        let text = "env = [\"LANG\"]\n[[http]]\nurl = \"https://a.example/**\"\n[[http]]\nurl = \"https://b.example/**\"\n[[http]]\n\
+                    url = \"https://**.example.org/**\"\nmethods = [\"*\"]\n[credentials]\n\
+                    token = { place = \"bearer\", requests = [] }\nother = { place = \"bearer\", requests = [] }\n\
+                    [secrets]\ntest = [\"a\", \"b\"]\n[workspace]\nread = [\"docs/**\"]\n[tools]\nsum = \"\"\n\
+                    [state]\nbytes = 10\nkeys = 1\n";
+        toml::from_str(text).unwrap()
+    }
+
     #[test]
     fn a_grant_grows_and_keeps_its_comments() {
         let folder = tempfile::tempdir().unwrap();
-        let grants = Grants::new(folder.path().join("grants"));
+        let grants = Grants::open(folder.path().join("grants")).unwrap();
         let change = GrantChange {
             http: vec!["GET https://api.example.org/v1/**".into()],
             credentials: vec![("token".into(), "weather_token".into())],
@@ -407,12 +450,12 @@ mod tests {
             env: vec![("LANG".into(), "en".into())],
             ..GrantChange::default()
         };
-        let file = grants.extend(&source(), &Capabilities::default(), &change).unwrap();
+        let file = grants.extend(&source(), &asks(), &change).unwrap();
         assert_eq!(file.granted.http.len(), 1);
         fs_err::write(&file.path, format!("# mine\n{}", file.text)).unwrap();
         let more =
             GrantChange { http: vec!["POST https://b.example.org/x".into()], read: vec!["docs/**".into()], ..change };
-        let file = grants.extend(&source(), &Capabilities::default(), &more).unwrap();
+        let file = grants.extend(&source(), &asks(), &more).unwrap();
         assert!(file.text.starts_with("# mine\n"), "{}", file.text);
         assert_eq!((file.granted.http.len(), file.granted.workspace.read.len()), (2, 1));
         assert_eq!(file.granted.credentials["token"].secret, "weather_token");
@@ -427,16 +470,16 @@ mod tests {
     #[test]
     fn what_is_taken_back_leaves_limits_and_rate() {
         let folder = tempfile::tempdir().unwrap();
-        let grants = Grants::new(folder.path().to_owned());
+        let grants = Grants::open(folder.path().to_owned()).unwrap();
         let change = GrantChange {
             read: vec!["docs/**".into()],
             limits: vec![("fuel".into(), 500)],
             per_hour: Some(9),
             ..GrantChange::default()
         };
-        grants.extend(&source(), &Capabilities::default(), &change).unwrap();
+        grants.extend(&source(), &asks(), &change).unwrap();
         let change = GrantChange { limits: vec![("fuel".into(), 700)], per_minute: Some(3), ..GrantChange::default() };
-        let file = grants.extend(&source(), &Capabilities::default(), &change).unwrap();
+        let file = grants.extend(&source(), &asks(), &change).unwrap();
         let words: Vec<String> = file.ceiling().into_iter().map(|(_, text)| text).collect();
         assert_eq!(words, ["fuel 700", "3 calls of each tool in any minute", "9 calls of each tool in any hour"]);
         assert!(grants.remove(&source()).unwrap());
@@ -449,7 +492,7 @@ mod tests {
     #[test]
     fn what_stands_there_in_another_form_is_kept() {
         let folder = tempfile::tempdir().unwrap();
-        let grants = Grants::new(folder.path().to_owned());
+        let grants = Grants::open(folder.path().to_owned()).unwrap();
         let path = folder.path().join("weather.toml");
         let text = "http = [{ url = \"https://a.example/\" }]\nsecrets = { test = [\"a\"] }\n\
                     credentials = { token = { secret = \"old\" } }\n";
@@ -460,7 +503,7 @@ mod tests {
             credentials: vec![("token".into(), "new".into()), ("other".into(), "x".into())],
             ..GrantChange::default()
         };
-        let granted = grants.extend(&source(), &Capabilities::default(), &change).unwrap().granted;
+        let granted = grants.extend(&source(), &asks(), &change).unwrap().granted;
         assert_eq!((granted.http.len(), granted.secrets.test.len(), granted.credentials.len()), (2, 2, 2));
         assert_eq!(granted.credentials["token"].secret, "new");
     }
@@ -468,20 +511,20 @@ mod tests {
     #[test]
     fn tools_are_named_and_what_is_kept_is_measured() {
         let folder = tempfile::tempdir().unwrap();
-        let grants = Grants::new(folder.path().to_owned());
+        let grants = Grants::open(folder.path().to_owned()).unwrap();
         let extend = |requested: &Capabilities, change: GrantChange| {
             grants.extend(&source(), requested, &change).unwrap().granted
         };
         let state = |bytes, keys| Some(StateQuota { bytes, keys });
         let tool = |tool: &str| vec![("sum".to_owned(), tool.to_owned())];
-        let nothing = Capabilities::default();
+        let nothing = asks();
         let granted = extend(&nothing, GrantChange { tools: tool("calc__evaluate"), ..GrantChange::default() });
         assert_eq!((granted.tools["sum"].as_str(), granted.state), ("calc__evaluate", None));
         let change = GrantChange { tools: tool("echo"), state: state(10, 1), ..GrantChange::default() };
         let granted = extend(&nothing, change);
         assert_eq!((granted.tools["sum"].as_str(), granted.state), ("echo", state(10, 1)));
         // All that is asked for takes nothing away; what is said does.
-        let asks = Capabilities { state: state(5, 2), ..Capabilities::default() };
+        let asks = Capabilities { state: state(5, 2), ..asks() };
         assert_eq!(extend(&asks, GrantChange { all: true, ..GrantChange::default() }).state, state(10, 2));
         assert_eq!(extend(&asks, GrantChange { state: state(3, 1), ..GrantChange::default() }).state, state(3, 1));
     }
@@ -489,7 +532,7 @@ mod tests {
     #[test]
     fn a_client_is_written_with_what_is_asked_for_at_that_time() {
         let folder = tempfile::tempdir().unwrap();
-        let grants = Grants::new(folder.path().to_owned());
+        let grants = Grants::open(folder.path().to_owned()).unwrap();
         let asks = |scopes: &str| {
             let text = format!(
                 "[credentials.token]\nplace = \"bearer\"\nrequests = []\n[credentials.token.oauth2]\n\
@@ -518,9 +561,60 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_asked_for_is_not_granted() {
+        let folder = tempfile::tempdir().unwrap();
+        let grants = Grants::open(folder.path().to_owned()).unwrap();
+        let pair = |name: &str| vec![(name.to_owned(), "x".to_owned())];
+        for (change, said) in [
+            (GrantChange { credentials: pair("tokn"), ..GrantChange::default() }, "`tokn` (did you mean `token`?)"),
+            (GrantChange { env: pair("PATH"), ..GrantChange::default() }, "`PATH`"),
+            (GrantChange { http: vec!["GET https://c.example/".into()], ..GrantChange::default() }, "HTTP GET"),
+        ] {
+            let error = grants.extend(&source(), &asks(), &change).unwrap_err();
+            assert!(error.to_string().contains(said), "{error}");
+        }
+        assert!(grants.file(&source()).is_none());
+        // What was written by hand is the operator's own, and in nobody's way.
+        fs_err::write(folder.path().join("weather.toml"), "[env]\nPATH = \"/bin\"\n").unwrap();
+        let change = GrantChange { env: pair("LANG"), ..GrantChange::default() };
+        assert_eq!(grants.extend(&source(), &asks(), &change).unwrap().granted.env.len(), 2);
+    }
+
+    #[test]
+    fn what_a_kill_left_half_written_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let left = folder.path().join(".tmp-x");
+        fs_err::write(&left, "x").unwrap();
+        Grants::open(folder.path().to_owned()).unwrap();
+        assert!(!left.exists());
+    }
+
+    #[test]
+    fn a_file_that_others_can_write_grants_nothing() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let grants = Grants::open(folder.path().to_owned()).unwrap();
+        let change = GrantChange { read: vec!["docs/**".into()], ..GrantChange::default() };
+        let path = grants.extend(&source(), &asks(), &change).unwrap().path;
+        let mode = |path: &std::path::Path, mode| {
+            fs_err::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+            grants.load(&source()).map_err(|error| error.to_string())
+        };
+        mode(&path, 0o644).unwrap();
+        assert!(mode(&path, 0o664).unwrap_err().contains("chmod go-w"));
+        mode(&path, 0o600).unwrap();
+        assert!(mode(folder.path(), 0o777).unwrap_err().contains("chmod go-w"));
+        // And neither does a link that leads nowhere, which would forget limits and rate.
+        mode(folder.path(), 0o700).unwrap();
+        fs_err::remove_file(&path).unwrap();
+        std::os::unix::fs::symlink("nowhere", &path).unwrap();
+        assert!(grants.load(&source()).unwrap_err().to_string().contains("leads nowhere"));
+    }
+
+    #[test]
     fn what_means_nothing_is_not_written() {
         let folder = tempfile::tempdir().unwrap();
-        let grants = Grants::new(folder.path().to_owned());
+        let grants = Grants::open(folder.path().to_owned()).unwrap();
         for change in [
             GrantChange { http: vec!["https://a.example".into()], ..GrantChange::default() },
             GrantChange { http: vec!["GET https://*".into()], ..GrantChange::default() },
@@ -531,7 +625,7 @@ mod tests {
             GrantChange { limits: vec![("fuel".into(), 0)], ..GrantChange::default() },
             GrantChange { per_minute: Some(0), ..GrantChange::default() },
         ] {
-            assert!(grants.extend(&source(), &Capabilities::default(), &change).is_err(), "{change:?}");
+            assert!(grants.extend(&source(), &asks(), &change).is_err(), "{change:?}");
         }
         assert!(!folder.path().join("weather.toml").exists());
         for (text, expected) in [

@@ -9,6 +9,7 @@ use ringfence_core::call::{CallContext, Progress, ProgressSink, ToolCall};
 use ringfence_core::caller::Caller;
 use ringfence_core::error::CallError;
 use ringfence_core::finish::scrub::Scrubber;
+use ringfence_core::name::SourceName;
 use ringfence_core::output::ToolOutput;
 use ringfence_core::{Secret, ToolHost};
 use ringfence_store::{AuditFile, Store};
@@ -20,7 +21,7 @@ use crate::builder::Builder;
 use crate::config::Home;
 use crate::means::Means;
 use crate::packages::Packages;
-use crate::request::{ErrorKind, Event, Reply, Request, RequestError, ToolEntry};
+use crate::request::{ErrorKind, Event, RemoveReport, Reply, Request, RequestError, ToolEntry};
 use crate::{secrets, tool_state};
 
 /// How often the rates are written down. After a crash, what is missing is counted again from the audit log.
@@ -135,6 +136,14 @@ impl Ringfence {
                 let reply = secrets::answer(self.means.clone(), request).await?;
                 self.learn_secrets()?;
                 Ok(reply)
+            }
+            Request::Remove { ref source } => {
+                let named = SourceName::try_from(source.clone());
+                let named = named.map_or_else(|_| Vec::new(), |source| self.pipeline.policy.entries_for(&source));
+                match self.packages.answer(request, &events).await? {
+                    Reply::Removed(report) => Ok(Reply::Removed(RemoveReport { policy: named, ..report })),
+                    other => Ok(other),
+                }
             }
             other => self.packages.answer(other, &events).await,
         }

@@ -22,6 +22,7 @@ mod docker_login;
 mod door;
 mod dumps;
 mod explanation;
+mod grant_holder;
 mod grants;
 mod host;
 mod known_secrets;
@@ -40,9 +41,9 @@ pub use builder::{BuildError, Builder};
 pub use config::{Config, Home};
 pub use host::Ringfence;
 pub use request::{
-    Asked, Changes, ErrorKind, Event, Explanation, GrantChange, GrantEntry, InstallReport, InstallRequest, KeyEntry,
-    PackageEntry, PlaceChoice, Reply, Request, RequestError, SecretEntry, SecretReport, SecretValue, StateEntry,
-    ToolEntry, VerifyReport,
+    Asked, Changes, ErrorKind, Event, Explanation, GrantChange, GrantEntry, HeldBack, InstallReport, InstallRequest,
+    KeyEntry, PackageEntry, PlaceChoice, RemoveReport, Reply, Request, RequestError, SecretEntry, SecretReport,
+    SecretValue, StateEntry, ToolEntry, VerifyReport,
 };
 pub use ringfence_core as core;
 pub use ringfence_core::call::Progress;

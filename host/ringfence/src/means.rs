@@ -1,22 +1,24 @@
 //! What guests reach beyond their instances, and how far each source may use it.
 
+use std::fmt;
 use std::sync::Arc;
 
 use ringfence_core::Secret;
 use ringfence_core::grant::{HttpRule, RuleSet};
-use ringfence_core::name::SourceName;
 use ringfence_core::tool_state::{StateQuota, ToolState};
 use ringfence_egress::{
     Access, BoundCredential, CredentialValue, Egress, GrantType, LackingCredential, OAuthClient, Scope, Tokens,
 };
-use ringfence_package::grant::{Credential, GrantError, GrantedCredential, RequestPattern};
-use ringfence_package::{Effective, Granted, PackageInfo};
+use ringfence_package::grant::{Capabilities, Credential, GrantedCredential, RequestPattern};
+use ringfence_package::{Effective, Granted, Installed, PackageInfo};
 use ringfence_source_wasm::{Network, Reach, StatePlace, Workspace};
+use ringfence_store::StoreError;
 use ringfence_vault::{SecretName, Vault};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::grants::{GrantFileError, Grants};
+use crate::grant_holder::{GrantHolders, Suspended};
+use crate::grants::{GrantFile, GrantFileError, Grants};
 use crate::known_secrets::{KnownSecrets, Secrets, SecretsError};
 
 /// The door to the network, the vault, the workspace, what tools keep, and the grants.
@@ -28,6 +30,17 @@ pub(crate) struct Means {
     pub(crate) workspace: Option<Workspace>,
     pub(crate) state: Arc<dyn ToolState>,
     pub(crate) grants: Grants,
+    pub(crate) holders: GrantHolders,
+}
+
+/// What a source is granted, and what of it holds.
+pub(crate) struct SourceGrant {
+    /// The operator's file.
+    pub(crate) file: GrantFile,
+    /// What may be used.
+    pub(crate) effective: Effective,
+    /// Why nothing of it may, where it was given to another's package.
+    pub(crate) suspended: Option<Suspended>,
 }
 
 /// Why a source gets nothing.
@@ -37,6 +50,8 @@ pub(crate) enum MeansError {
     Grant(#[from] GrantFileError),
     #[error(transparent)]
     Secrets(#[from] SecretsError),
+    #[error(transparent)]
+    Holder(#[from] StoreError),
 }
 
 /// One thing that a package asks for.
@@ -46,12 +61,49 @@ pub struct Asked {
     pub what: String,
     /// Whether it is granted, as it was asked for.
     pub granted: bool,
+    /// Why it is not, where the grant names it.
+    pub held_back: Option<HeldBack>,
+}
+
+/// Why what a grant names is not given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HeldBack {
+    /// The grant was given to the package of somebody else.
+    Suspended,
+    /// It has ended, at this time.
+    Ended(String),
+    /// There is no secret of this name.
+    NoSecret(String),
+}
+
+impl fmt::Display for HeldBack {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Suspended => f.write_str("suspended"),
+            Self::Ended(end) => write!(f, "ended {end}"),
+            Self::NoSecret(name) => write!(f, "no secret `{name}`"),
+        }
+    }
 }
 
 impl Means {
-    /// What the tools of `source`, whose package is `package`, reach.
-    pub(crate) fn reach(&self, source: &SourceName, package: &PackageInfo) -> Result<Reach, MeansError> {
-        let grant = self.grants.load(source)?.effective(package.capabilities.clone())?;
+    /// What `installed` is granted, and what of it holds.
+    pub(crate) fn grant(&self, installed: &Installed) -> Result<SourceGrant, MeansError> {
+        let file = self.grants.load(installed.source())?;
+        let suspended = self.holders.check(installed, &file.granted)?;
+        let requested = installed.manifest().package.capabilities.clone();
+        let effective = match suspended {
+            None => file.effective(requested)?,
+            Some(_) => file.taking_away().effective(requested)?,
+        };
+        Ok(SourceGrant { file, effective, suspended })
+    }
+
+    /// What the tools of `installed` reach.
+    pub(crate) fn reach(&self, installed: &Installed) -> Result<Reach, MeansError> {
+        let grant = self.grant(installed)?.effective;
+        let (source, package) = (installed.source(), &installed.manifest().package);
         let access = grant.reaches_http().then(|| self.access(&grant)).transpose()?;
         let network = access.map(|access| Network { door: self.door.clone(), access: Arc::new(access) });
         let vault = Some(self.vault.clone());
@@ -168,16 +220,49 @@ fn rule_set(requests: &[RequestPattern]) -> RuleSet {
 }
 
 /// What a package asks for beside limits, in words.
-pub(crate) fn asked_by(package: &PackageInfo) -> Result<Vec<String>, GrantError> {
-    let nothing_granted = Effective::new(package.capabilities.clone(), Granted::default())?;
-    Ok(asked(&nothing_granted).into_iter().map(|asked| asked.what).collect())
+pub(crate) fn asked_by(package: &PackageInfo) -> Vec<String> {
+    let asked = asked(&package.capabilities, &Granted::default(), |_| None);
+    asked.into_iter().map(|asked| asked.what).collect()
 }
 
-/// What a package asks for, one by one.
-pub(crate) fn asked(grant: &Effective) -> Vec<Asked> {
-    let (requested, granted, ended) = (grant.requested(), grant.granted(), grant.has_ended());
+/// The first secret behind `given` that is not there.
+fn missing(given: &GrantedCredential, vault: &Vault) -> Option<HeldBack> {
+    let stored = vault.list();
+    let login = given.oauth2.as_ref().and_then(|client| client.refresh_token.as_ref());
+    let is_there = |name: &str| stored.iter().any(|listed| listed.name.as_str() == name);
+    [Some(&given.secret), login]
+        .into_iter()
+        .flatten()
+        .find(|name| !is_there(name))
+        .map(|name| HeldBack::NoSecret(name.clone()))
+}
+
+impl SourceGrant {
+    /// What the package asks for, one by one.
+    pub(crate) fn asked(&self, vault: &Vault) -> Vec<Asked> {
+        let held_back = match (&self.suspended, &self.file.granted.expires) {
+            (Some(_), _) => Some(HeldBack::Suspended),
+            (None, Some(end)) if self.effective.has_ended() => Some(HeldBack::Ended(end.clone())),
+            _ => None,
+        };
+        let lacks = |given: &GrantedCredential| held_back.clone().or_else(|| missing(given, vault));
+        let mut list = asked(self.effective.requested(), &self.file.granted, lacks);
+        for asked in list.iter_mut().filter(|asked| asked.granted) {
+            asked.held_back = held_back.clone();
+            asked.granted = held_back.is_none();
+        }
+        list
+    }
+}
+
+/// What a package asks for, one by one. What `lacks` says of a credential holds it back.
+pub(crate) fn asked(
+    requested: &Capabilities,
+    granted: &Granted,
+    lacks: impl Fn(&GrantedCredential) -> Option<HeldBack>,
+) -> Vec<Asked> {
     let mut list = Vec::new();
-    let mut add = |what: String, given: bool| list.push(Asked { what, granted: given && !ended });
+    let mut add = |what: String, given: bool| list.push(Asked { what, granted: given, held_back: None });
     for rule in &requested.http {
         add(
             format!("HTTP {rule}"),
@@ -186,11 +271,12 @@ pub(crate) fn asked(grant: &Effective) -> Vec<Asked> {
     }
     for (name, asked) in &requested.credentials {
         let optional = if asked.optional { " (optional)" } else { "" };
-        add(
-            format!("credential `{name}`{}{optional} {}", obtained(asked), asked.description).trim_end().to_owned(),
-            granted.credentials.get(name).is_some_and(|given| is_given(asked, given)),
-        );
+        let what =
+            format!("credential `{name}`{}{optional} {}", obtained(asked), asked.description).trim_end().to_owned();
+        let held_back = granted.credentials.get(name).filter(|given| is_given(asked, given)).map(&lacks);
+        list.push(Asked { what, granted: held_back == Some(None), held_back: held_back.flatten() });
     }
+    let mut add = |what: String, given: bool| list.push(Asked { what, granted: given, held_back: None });
     let (asked, given) = (&requested.secrets, &granted.secrets);
     for (verb, asked, given) in [("asking for", &asked.test, &given.test), ("signing with", &asked.sign, &given.sign)] {
         asked.iter().for_each(|pattern| add(format!("{verb} the secret `{pattern}`"), given.contains(pattern)));

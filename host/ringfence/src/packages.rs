@@ -10,8 +10,9 @@ use ringfence_core::registry::Registry;
 use ringfence_core::schema_rules::{self, SchemaProblem};
 use ringfence_core::source::ToolSource;
 use ringfence_core::tool::ToolSpec;
+use ringfence_package::grant::unused;
 use ringfence_package::{
-    CompileError, Compiler, InstallOptions, Installed, Installer, KeyError, Manifest, PackageError, PackageFile, Plan,
+    CompileError, Compiler, Granted, InstallOptions, Installed, Installer, KeyError, PackageError, PackageFile, Plan,
     PublicKey, Signature, Signer, SourcePattern, TrustError, TrustStore, TrustedKey,
 };
 use ringfence_source_wasm::{Code, CodeError, Concurrency, Engine, GuestComponent, ProbeError, Reach, WasmSource};
@@ -20,8 +21,8 @@ use tokio::sync::mpsc;
 
 use crate::means::{self, Means, MeansError};
 use crate::request::{
-    Asked, Changes, ErrorKind, Event, Explanation, GrantChange, GrantEntry, InstallReport, InstallRequest, KeyEntry,
-    PackageEntry, Reply, Request, RequestError, VerifyReport,
+    Changes, ErrorKind, Event, Explanation, GrantChange, GrantEntry, InstallReport, InstallRequest, KeyEntry,
+    PackageEntry, RemoveReport, Reply, Request, RequestError, VerifyReport,
 };
 
 /// What is installed, and how it becomes tools.
@@ -62,7 +63,7 @@ impl Packages {
         match request {
             Request::Install(request) => self.install(request, events).await,
             Request::List => self.list().await.map(Reply::Packages),
-            Request::Remove { source } => self.remove(source).map(|()| Reply::Done),
+            Request::Remove { source } => self.remove(source).map(Reply::Removed),
             Request::TrustAdd { key, publisher, names } => self.trust(&key, &publisher, names).map(Reply::Keys),
             Request::TrustList => self.keys().map(Reply::Keys),
             Request::TrustRevoke { key_id, reason } => self.revoke(&key_id, &reason).map(|()| Reply::Done),
@@ -83,7 +84,7 @@ impl Packages {
         let check_only = request.check_only;
         let plan = self.installer.plan(file, options(request)?).map_err(refused)?;
         let warnings = check_schemas(&plan)?;
-        let changes = changes(&plan)?;
+        let changes = changes(&plan);
         if check_only {
             return Ok(Reply::Planned(changes));
         }
@@ -91,12 +92,31 @@ impl Packages {
         let checked = self.installer.check(plan, &WasmCompiler(self.engine.clone())).await.map_err(refused)?;
         let replaced = checked.plan().replaces.as_ref().map(|old| old.manifest().package.version.to_string());
         self.check_names(checked.plan())?;
+        checked.plan().replaces.as_ref().map_or(Ok(()), |old| self.settle_grant(old))?;
         let installed = self.installer.commit(checked).map_err(refused)?;
         self.start(&installed);
         let narrowed = self.narrowed(&installed);
-        let asked = self.grant_entry(&installed)?.asked;
+        let granted = self.grant_entry(&installed)?;
+        let grant = granted.notes();
         let package = self.entry(&installed);
-        Ok(Reply::Installed(InstallReport { package, replaced, changes, narrowed, warnings, asked }))
+        Ok(Reply::Installed(InstallReport {
+            package,
+            replaced,
+            changes,
+            narrowed,
+            warnings,
+            asked: granted.asked,
+            grant,
+        }))
+    }
+
+    /// Before `installed` gives up its name: a grant that was written by hand and not read so far was meant for it. One
+    /// that cannot be read grants nothing, to whoever comes after as well.
+    fn settle_grant(&self, installed: &Installed) -> Result<(), RequestError> {
+        match self.means.grant(installed) {
+            Err(MeansError::Holder(error)) => Err(RequestError::new(ErrorKind::Failed, "grant", &error)),
+            _ => Ok(()),
+        }
     }
 
     /// Whether the tools of `plan` could be registered; nothing has been changed so far.
@@ -150,11 +170,15 @@ impl Packages {
         Ok(entries)
     }
 
-    fn remove(&self, source: String) -> Result<(), RequestError> {
+    fn remove(&self, source: String) -> Result<RemoveReport, RequestError> {
         let source = SourceName::try_from(source).map_err(|e| RequestError::new(ErrorKind::Usage, "name", &e))?;
+        // One whose record cannot be used can be removed all the same.
+        if let Ok(Some(installed)) = self.installer.installed(&source) {
+            self.settle_grant(&installed)?;
+        }
         self.installer.remove(&source).map_err(refused)?;
         self.registry.remove(&source);
-        Ok(())
+        Ok(RemoveReport { grant: self.means.grants.file(&source), policy: Vec::new() })
     }
 
     fn trust(&self, key: &str, publisher: &str, names: Vec<String>) -> Result<Vec<KeyEntry>, RequestError> {
@@ -240,7 +264,7 @@ impl Packages {
     }
 
     fn source(&self, installed: &Installed) -> Result<WasmSource, MeansError> {
-        let reach = self.means.reach(installed.source(), &installed.manifest().package)?;
+        let reach = self.means.reach(installed)?;
         let code = InstalledCode { installer: self.installer.clone(), installed: installed.clone() };
         let manifest = installed.manifest();
         let component = GuestComponent::new(self.engine.clone(), Box::new(code), reach);
@@ -259,9 +283,23 @@ impl Packages {
     fn grant(&self, source: &str, change: &GrantChange) -> Result<GrantEntry, RequestError> {
         let installed = self.installed(source)?;
         change.tools.iter().try_for_each(|(_, tool)| self.known(tool))?;
-        let requested = &installed.manifest().package.capabilities;
-        let extended = self.means.grants.extend(installed.source(), requested, change);
-        drop(extended.map_err(|error| RequestError::new(error.kind(), "grant", &error))?);
+        let wrong = |error: &dyn std::error::Error| RequestError::new(ErrorKind::Refused, "grant", error);
+        match (&change.accept_signer, self.means.grant(&installed).map_err(|error| wrong(&error))?.suspended) {
+            (Some(signer), _) => is_signed_by(&installed, signer)?,
+            (None, Some(suspended)) => {
+                let code = "grant.suspended".into();
+                return Err(RequestError { kind: ErrorKind::Refused, code, message: suspended.to_string() });
+            }
+            (None, None) => {}
+        }
+        if *change != (GrantChange { accept_signer: change.accept_signer.clone(), ..GrantChange::default() }) {
+            let requested = &installed.manifest().package.capabilities;
+            let extended = self.means.grants.extend(installed.source(), requested, change);
+            drop(extended.map_err(|error| RequestError::new(error.kind(), "grant", &error))?);
+        }
+        if change.accept_signer.is_some() {
+            self.means.holders.give(&installed).map_err(|error| wrong(&error))?;
+        }
         self.start(&installed);
         self.grant_entry(&installed)
     }
@@ -285,6 +323,8 @@ impl Packages {
                 format!("nothing is granted to `{source}` that could be taken back; `ringfence grants` lists what is");
             return Err(RequestError { kind: ErrorKind::NotFound, code: "grant".into(), message });
         }
+        let forgotten = self.means.holders.forget(installed.source());
+        forgotten.map_err(|error| RequestError::new(ErrorKind::Failed, "grant", &error))?;
         self.registry.remove(installed.source()); // ends the calls that still have what was granted
         self.start(&installed);
         Ok(())
@@ -292,31 +332,33 @@ impl Packages {
 
     fn grants(&self) -> Result<Vec<GrantEntry>, RequestError> {
         let inventory = self.installer.inventory().map_err(refused)?;
-        let entry = |installed: &Installed| {
-            self.grant_entry(installed).or_else(|error| {
-                let asked = means::asked_by(&installed.manifest().package).map_err(|error| malformed(&error))?;
-                let asked = asked.into_iter().map(|what| Asked { what, granted: false }).collect();
-                let (file, unusable) = (self.means.grants.path(installed.source()), Some(error.message));
-                let source = installed.source().to_string();
-                Ok(GrantEntry { source, file, expires: None, asked, ceiling: Vec::new(), unusable })
-            })
+        let unusable = |installed: &Installed, error: RequestError| GrantEntry {
+            source: installed.source().to_string(),
+            file: self.means.grants.path(installed.source()),
+            expires: None,
+            asked: means::asked(&installed.manifest().package.capabilities, &Granted::default(), |_| None),
+            ceiling: Vec::new(),
+            suspended: None,
+            unused: Vec::new(),
+            unusable: Some(error.message),
         };
-        inventory.installed.iter().map(entry).collect()
+        let entry =
+            |installed: &Installed| self.grant_entry(installed).unwrap_or_else(|error| unusable(installed, error));
+        Ok(inventory.installed.iter().map(entry).collect())
     }
 
     fn grant_entry(&self, installed: &Installed) -> Result<GrantEntry, RequestError> {
-        let refused = |error| RequestError::new(ErrorKind::Refused, "grant", &error);
-        let file = self.means.grants.load(installed.source()).map_err(refused)?;
-        let grant = file.effective(installed.manifest().package.capabilities.clone()).map_err(refused)?;
-        let asked = means::asked(&grant);
-        let ceiling = file.ceiling().into_iter().map(|(_, text)| text).collect();
-        let expires = file.granted.expires.clone();
+        let grant = self.means.grant(installed);
+        let grant = grant.map_err(|error| RequestError::new(ErrorKind::Refused, "grant", &error))?;
+        let file = &grant.file;
         Ok(GrantEntry {
             source: installed.source().to_string(),
-            file: file.path,
-            expires,
-            asked,
-            ceiling,
+            expires: file.granted.expires.clone(),
+            asked: grant.asked(&self.means.vault),
+            ceiling: file.ceiling().into_iter().map(|(_, text)| text).collect(),
+            suspended: grant.suspended.as_ref().map(ToString::to_string),
+            unused: unused(grant.effective.requested(), &file.granted),
+            file: file.path.clone(),
             unusable: None,
         })
     }
@@ -328,9 +370,7 @@ impl Packages {
         let (method, url) = request.split_once(' ').unwrap_or(("GET", request));
         let request = ringfence_egress::Request::new(method, url.trim(), [], "");
         let request = request.map_err(|error| wrong(ErrorKind::Usage, &error))?;
-        let package = &installed.manifest().package;
-        let explained = self.means.explain(installed.source(), package, &request);
-        explained.map_err(|error| wrong(ErrorKind::Refused, &error))
+        self.means.explain(&installed, &request).map_err(|error| wrong(ErrorKind::Refused, &error))
     }
 
     fn installed(&self, source: &str) -> Result<Installed, RequestError> {
@@ -403,12 +443,11 @@ fn options(request: InstallRequest) -> Result<InstallOptions, RequestError> {
 }
 
 /// How `plan` differs from what it replaces.
-fn changes(plan: &Plan) -> Result<Changes, RequestError> {
+fn changes(plan: &Plan) -> Changes {
     let version = plan.manifest.package.version.to_string();
-    let Some(old) = &plan.replaces else { return Ok(Changes { version, ..Changes::default() }) };
-    let asked_by = |manifest: &Manifest| means::asked_by(&manifest.package).map_err(|error| malformed(&error));
-    let before = asked_by(old.manifest())?;
-    let mut asks_more = asked_by(&plan.manifest)?;
+    let Some(old) = &plan.replaces else { return Changes { version, ..Changes::default() } };
+    let before = means::asked_by(&old.manifest().package);
+    let mut asks_more = means::asked_by(&plan.manifest.package);
     asks_more.retain(|what| !before.contains(what));
     for (kind, value) in plan.manifest.package.limits.iter() {
         let was = old.manifest().package.limits.get(kind).unwrap_or(kind.default_value());
@@ -416,7 +455,7 @@ fn changes(plan: &Plan) -> Result<Changes, RequestError> {
             asks_more.push(format!("{} {value} (was {was})", kind.key()));
         }
     }
-    Ok(Changes { version, asks_more, tools: plan.tool_changes().iter().map(ToString::to_string).collect() })
+    Changes { version, asks_more, tools: plan.tool_changes().iter().map(ToString::to_string).collect() }
 }
 
 /// The warnings about the schemas of a package's tools.
@@ -440,8 +479,16 @@ fn check_schemas(plan: &Plan) -> Result<Vec<String>, RequestError> {
     Err(RequestError { kind: ErrorKind::Refused, code: "install.schema".into(), message })
 }
 
-fn malformed(error: &dyn std::error::Error) -> RequestError {
-    RequestError::new(ErrorKind::Refused, "install.capabilities", error)
+/// Checks that `signer` is who signed the package, as `ringfence list` shows it.
+fn is_signed_by(installed: &Installed, signer: &str) -> Result<(), RequestError> {
+    let wrong = |error: &dyn std::error::Error| RequestError::new(ErrorKind::Refused, "grant.signer", error);
+    let said: Signer = signer.parse().map_err(|error: KeyError| wrong(&error))?;
+    let signed_by = installed.key_id().unwrap_or("unsigned");
+    if said.to_string() == signed_by {
+        return Ok(());
+    }
+    let message = format!("the signer of `{}` is {signed_by}, not {said}", installed.source());
+    Err(RequestError { kind: ErrorKind::Refused, code: "grant.signer".into(), message })
 }
 
 fn key_entry(key: &TrustedKey) -> KeyEntry {

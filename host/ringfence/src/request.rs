@@ -19,7 +19,7 @@ use thiserror::Error;
 
 pub use crate::explanation::Explanation;
 pub use crate::grants::GrantChange;
-pub use crate::means::Asked;
+pub use crate::means::{Asked, HeldBack};
 
 /// What is asked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -218,6 +218,8 @@ pub enum Reply {
     Tools(Vec<ToolEntry>),
     /// A package is installed.
     Installed(InstallReport),
+    /// A package is removed.
+    Removed(RemoveReport),
     /// What installing a package would change. Nothing has changed.
     Planned(Changes),
     /// The installed packages.
@@ -294,6 +296,17 @@ pub struct InstallReport {
     pub warnings: Vec<String>,
     /// What it asks for beside limits.
     pub asked: Vec<Asked>,
+    /// What is worth knowing about its grant, in sentences.
+    pub grant: Vec<String>,
+}
+
+/// What is left of a package that was removed.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub struct RemoveReport {
+    /// The file of its grant, where there is one. It is the operator's, so it stays.
+    pub grant: Option<PathBuf>,
+    /// The entries under `[policy]` in the configuration that name it.
+    pub policy: Vec<String>,
 }
 
 /// How a package differs from the one that it replaces.
@@ -349,6 +362,21 @@ pub struct GrantEntry {
     pub ceiling: Vec<String>,
     /// Why the file cannot be used, where that is so. Nothing is granted then.
     pub unusable: Option<String>,
+    /// Why nothing of the grant may be used, where it was given to the package of somebody else.
+    pub suspended: Option<String>,
+    /// What the grant gives and the package does not ask for, in words. It has no effect until an update asks for it.
+    pub unused: Vec<String>,
+}
+
+impl GrantEntry {
+    /// What is worth knowing about the grant, in sentences.
+    pub fn notes(&self) -> Vec<String> {
+        let unused = (!self.unused.is_empty()).then(|| {
+            let (source, file, unused) = (&self.source, self.file.display(), self.unused.join("; "));
+            format!("{file} grants what `{source}` does not ask for, and would get with an update that does: {unused}")
+        });
+        self.suspended.clone().into_iter().chain(unused).collect()
+    }
 }
 
 /// The secrets, as listings show them.

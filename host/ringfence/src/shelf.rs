@@ -63,7 +63,7 @@ fn notes(means: &Means, installer: &Installer) -> Result<Vec<SecretNote>, ToolEr
 
 /// The secrets behind the credentials of a package, with what they are for.
 fn uses(means: &Means, package: &Installed) -> Vec<(String, SecretUse)> {
-    let granted = means.grants.load(package.source()).map(|file| file.granted.credentials).unwrap_or_default();
+    let granted = means.grant(package).map(|grant| grant.effective.granted().credentials.clone()).unwrap_or_default();
     let mut uses = Vec::new();
     for (name, asked) in &package.manifest().package.capabilities.credentials {
         let secrets = granted.get(name).map(|given| places(asked, given)).unwrap_or_default();

@@ -11,10 +11,11 @@ use rusqlite::{Connection, ErrorCode, Row, Transaction, TransactionBehavior};
 use crate::error::StoreError;
 
 /// The steps from an empty database to the present schema; `user_version` counts those that were taken.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
     include_str!("schema/5.sql"),
 ];
 

@@ -17,14 +17,27 @@ pub enum StoreError {
         pid: Option<u32>,
     },
     /// Other users of the machine can read or write it.
-    #[error("{} is open to other users (mode {mode:o}): run `chmod {wanted:o} {}`", .path.display(), .path.display())]
+    #[error("{} is open to other users (mode {mode:o}): run `chmod {wanted} {}`", .path.display(), .path.display())]
     TooOpen {
         /// The file or folder.
         path: PathBuf,
         /// Its permission bits.
         mode: u32,
-        /// What they should be.
-        wanted: u32,
+        /// What they should be, as `chmod` takes it.
+        wanted: &'static str,
+    },
+    /// Another user of the machine owns it, and so can change it.
+    #[error(
+        "{} belongs to user {owner}, and ringfence runs as user {user}: run it as that user, or give the file away with \
+         `chown {user} {}`", .path.display(), .path.display()
+    )]
+    ForeignOwner {
+        /// The file or folder.
+        path: PathBuf,
+        /// The number of its owner.
+        owner: u32,
+        /// The number of the user of this process.
+        user: u32,
     },
     /// Something that is not a folder or file of ours stands in its place.
     #[error("{} is not a {wanted}: move it away", .path.display())]
@@ -91,6 +104,7 @@ impl StoreError {
         match self {
             Self::Busy { .. } => "state.busy",
             Self::TooOpen { .. } => "state.too_open",
+            Self::ForeignOwner { .. } => "state.foreign_owner",
             Self::WrongKind { .. } => "state.wrong_kind",
             Self::HostKeyLength { .. } => "state.host_key",
             Self::NewerSchema { .. } => "state.newer",

@@ -1,8 +1,8 @@
 //! The folder that holds a host's state, and the lock that gives it one owner.
 
-use std::fs::Permissions;
-use std::io::{Read as _, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::fs::{DirBuilder, Metadata, Permissions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use fs_err::File;
@@ -81,15 +81,60 @@ impl StateFolder {
 /// A folder that is still empty is closed without asking. One with something in it may be somebody's home, or `/tmp`:
 /// closing that would be worse than refusing it.
 fn make_private(path: &Path) -> Result<(), StoreError> {
-    fs_err::create_dir_all(path)?;
-    let mode = fs_err::metadata(path)?.permissions().mode() & 0o777;
+    make_closed(path)?;
+    let metadata = fs_err::metadata(path)?;
+    check_owner(path, &metadata)?;
+    let mode = metadata.permissions().mode() & 0o777;
     if mode & 0o077 == 0 {
         return Ok(());
     }
     if fs_err::read_dir(path)?.next().is_some() {
-        return Err(StoreError::TooOpen { path: path.to_owned(), mode, wanted: 0o700 });
+        return Err(StoreError::TooOpen { path: path.to_owned(), mode, wanted: "700" });
     }
     Ok(fs_err::set_permissions(path, Permissions::from_mode(0o700))?)
+}
+
+/// Makes the folder of the operator's own files, closed to others, or checks that nobody else can write the one that is
+/// there.
+///
+/// # Errors
+/// [`StoreError::TooOpen`] and [`StoreError::ForeignOwner`], as by [`check_own`].
+pub fn make_own(path: &Path) -> Result<(), StoreError> {
+    make_closed(path)?;
+    check_own(path)
+}
+
+/// Checks that nobody but the user of this process, or root, can write the file or folder at `path`; it need not be
+/// there. Whoever writes the configuration or a grant says what tools may do. Others may read them: they hold no
+/// secrets.
+///
+/// # Errors
+/// [`StoreError::TooOpen`] when others can write it, [`StoreError::ForeignOwner`] when it belongs to somebody else.
+pub fn check_own(path: &Path) -> Result<(), StoreError> {
+    let metadata = match fs_err::metadata(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        metadata => metadata?,
+    };
+    check_owner(path, &metadata)?;
+    let mode = metadata.permissions().mode() & 0o777;
+    if mode & 0o022 == 0 {
+        return Ok(());
+    }
+    Err(StoreError::TooOpen { path: path.to_owned(), mode, wanted: "go-w" })
+}
+
+/// Makes the folder and those above it that are missing, closed to others whatever the process's umask is.
+fn make_closed(path: &Path) -> Result<(), StoreError> {
+    let named = |error: io::Error| io::Error::new(error.kind(), format!("cannot make {}: {error}", path.display()));
+    Ok(DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(named)?)
+}
+
+fn check_owner(path: &Path, metadata: &Metadata) -> Result<(), StoreError> {
+    let (owner, user) = (metadata.uid(), rustix::process::geteuid().as_raw());
+    if owner == user || owner == 0 {
+        return Ok(());
+    }
+    Err(StoreError::ForeignOwner { path: path.to_owned(), owner, user })
 }
 
 /// Takes the lock and leaves the process's number in it, for the message that the next one gets.
@@ -110,15 +155,18 @@ fn lock(root: &Path) -> Result<File, StoreError> {
             file.read_to_string(&mut owner)?;
             return Err(StoreError::Busy { folder: root.to_owned(), pid: owner.trim().parse().ok() });
         }
-        Err(error) => return Err(std::io::Error::from(error).into()),
+        Err(error) => return Err(io::Error::from(error).into()),
     }
     file.set_len(0)?;
     writeln!(file, "{}", std::process::id())?;
     Ok(file)
 }
 
-/// Removes what a kill left half written. Nobody else writes here: the lock is ours.
-fn remove_temporary_files(folder: &Path) -> Result<(), StoreError> {
+/// Removes what a kill left half written in `folder`. Only for whoever holds the lock: nobody else writes there then.
+///
+/// # Errors
+/// When the folder cannot be read or a file cannot be removed.
+pub fn remove_temporary_files(folder: &Path) -> Result<(), StoreError> {
     for entry in fs_err::read_dir(folder)? {
         let entry = entry?;
         if entry.file_name().as_encoded_bytes().starts_with(TEMPORARY_PREFIX.as_bytes()) {
@@ -151,6 +199,39 @@ mod tests {
         fs_err::set_permissions(&root, Permissions::from_mode(0o750)).unwrap();
         let error = StateFolder::open(&root).unwrap_err();
         assert!(error.to_string().contains("chmod 700"), "{error}");
+    }
+
+    #[test]
+    fn what_only_others_must_not_write_may_be_read_by_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("a/grants");
+        make_own(&folder).unwrap();
+        for made in [folder.as_path(), folder.parent().unwrap()] {
+            assert_eq!(fs_err::metadata(made).unwrap().permissions().mode() & 0o777, 0o700);
+        }
+        for (mode, good) in [(0o755, true), (0o770, false), (0o702, false)] {
+            fs_err::set_permissions(&folder, Permissions::from_mode(mode)).unwrap();
+            match (make_own(&folder), good) {
+                (Ok(()), true) => {}
+                (Err(error), false) => assert!(error.to_string().contains("chmod go-w"), "{error}"),
+                (result, _) => panic!("{mode:o}: {result:?}"),
+            }
+        }
+        check_own(&dir.path().join("nothing")).unwrap();
+    }
+
+    #[test]
+    fn what_belongs_to_somebody_else_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let metadata = fs_err::metadata(dir.path()).unwrap();
+        check_owner(dir.path(), &metadata).unwrap();
+        // Only root can give files away.
+        if metadata.uid() == 0 {
+            std::os::unix::fs::chown(dir.path(), Some(4242), None).unwrap();
+            for error in [check_own(dir.path()).unwrap_err(), StateFolder::open(dir.path()).unwrap_err()] {
+                assert!(error.to_string().contains("user 4242"), "{error}");
+            }
+        }
     }
 
     #[test]

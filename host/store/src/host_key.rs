@@ -57,7 +57,7 @@ impl HostKey {
         }
         let mode = metadata.permissions().mode() & 0o777;
         if mode & 0o077 != 0 {
-            return Err(StoreError::TooOpen { path: path.to_owned(), mode, wanted: 0o600 });
+            return Err(StoreError::TooOpen { path: path.to_owned(), mode, wanted: "600" });
         }
         if metadata.len() != LENGTH as u64 {
             return Err(StoreError::HostKeyLength { path: path.to_owned(), length: metadata.len() });

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -31,14 +32,30 @@ pub struct PolicyRules {
 pub struct Policy {
     allow: Option<Vec<Selector>>,
     deny: Vec<Selector>,
+    /// The sources that entries name and that are not there, each with its entry and list.
+    absent: Vec<Absent>,
     /// Why the rules could not be read. Nothing is allowed then.
     closed: Option<PolicyError>,
+}
+
+/// An entry for a source that is not there: it was removed, or stopped, or is still to be installed. The entry holds
+/// from the moment at which the source is there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Absent {
+    /// The entry.
+    pub entry: String,
+    /// `allow` or `deny`.
+    pub list: &'static str,
+    /// What it may have meant, in words.
+    pub hint: String,
 }
 
 /// What an entry of a list selects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Selector {
     Tool(ToolId),
+    /// A tool, as it is written, of a source that is not there.
+    Absent(String),
     /// A name of the reference documents' inventories. It means the built-in, once there is one.
     Reserved(String),
     Source(SourceName),
@@ -66,18 +83,32 @@ pub enum PolicyError {
 }
 
 impl Policy {
-    /// Reads the rules against the tools that there are.
+    /// Reads the rules against the tools that there are. What names a source that is not there is kept for when it is:
+    /// to remove a tool must not stop all others, and a rule may stand before its tool is installed.
     ///
     /// # Errors
-    /// [`PolicyError::Unknown`] for an entry that names neither a tool nor a group.
+    /// [`PolicyError::Unknown`] for an entry that names no tool of a source that is there, and no group.
     pub fn load(rules: &PolicyRules, registry: &Registry) -> Result<Self, PolicyError> {
-        let allow = rules.allow.as_ref().map(|list| selectors(list, "allow", registry)).transpose()?;
-        Ok(Self { allow, deny: selectors(&rules.deny, "deny", registry)?, closed: None })
+        let mut absent = Vec::new();
+        let allow = rules.allow.as_ref().map(|list| selectors(list, "allow", registry, &mut absent)).transpose()?;
+        let deny = selectors(&rules.deny, "deny", registry, &mut absent)?;
+        Ok(Self { allow, deny, absent, closed: None })
     }
 
     /// A policy that allows nothing, because its rules cannot be read.
     pub fn closed(error: PolicyError) -> Self {
-        Self { allow: None, deny: Vec::new(), closed: Some(error) }
+        Self { allow: None, deny: Vec::new(), absent: Vec::new(), closed: Some(error) }
+    }
+
+    /// The entries for sources that were not there when the rules were read.
+    pub fn absent(&self) -> &[Absent] {
+        &self.absent
+    }
+
+    /// The entries that name `source` or a tool of it, in the form in which they are shown.
+    pub fn entries_for(&self, source: &SourceName) -> Vec<String> {
+        let all = self.allow.iter().flatten().chain(&self.deny);
+        all.filter(|selector| selector.names(source)).map(ToString::to_string).collect()
     }
 
     /// Why nothing is allowed, where the rules could not be read.
@@ -124,11 +155,28 @@ impl Selector {
         let builtin = |name: &str| *tool.origin() == Origin::Builtin && id.name.as_str() == name;
         match self {
             Self::Tool(wanted) => id == wanted,
+            Self::Absent(name) => is_called(tool, name),
             Self::Reserved(name) => builtin(name),
             Self::Source(source) => id.source == *source,
             Self::Guests => matches!(tool.origin(), Origin::Installed { .. } | Origin::Embedded { .. }),
             Self::Members(names) => names.iter().any(|name| builtin(name)),
         }
+    }
+
+    fn names(&self, source: &SourceName) -> bool {
+        match self {
+            Self::Tool(id) => id.source == *source,
+            Self::Absent(name) => source_of(name).as_ref() == Some(source),
+            Self::Source(named) => named == source,
+            Self::Reserved(_) | Self::Guests | Self::Members(_) => false,
+        }
+    }
+}
+
+impl fmt::Display for Absent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { entry, list, hint } = self;
+        write!(f, "`{entry}` under `{list}` names a source that is not there{hint}; it holds as soon as that is there")
     }
 }
 
@@ -136,7 +184,7 @@ impl fmt::Display for Selector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Tool(id) => f.write_str(&id.wire_name()),
-            Self::Reserved(name) => f.write_str(name),
+            Self::Reserved(name) | Self::Absent(name) => f.write_str(name),
             Self::Source(source) => write!(f, "group:{source}"),
             Self::Guests => f.write_str("group:wasm"),
             Self::Members(names) => write!(f, "group of {}", names.join(", ")),
@@ -159,37 +207,69 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("web", &["web_search", "web_fetch"]),
 ];
 
-fn selectors(list: &[String], key: &'static str, registry: &Registry) -> Result<Vec<Selector>, PolicyError> {
-    list.iter().map(|entry| selector(entry, key, registry)).collect()
+fn selectors(
+    list: &[String],
+    key: &'static str,
+    registry: &Registry,
+    absent: &mut Vec<Absent>,
+) -> Result<Vec<Selector>, PolicyError> {
+    list.iter().map(|entry| selector(entry, key, registry, absent)).collect()
 }
 
-fn selector(entry: &str, list: &'static str, registry: &Registry) -> Result<Selector, PolicyError> {
+fn selector(
+    entry: &str,
+    list: &'static str,
+    registry: &Registry,
+    absent: &mut Vec<Absent>,
+) -> Result<Selector, PolicyError> {
     let tools = registry.all();
     let found = match entry.strip_prefix("group:") {
-        Some(group) => group_selector(group, &tools),
+        Some(group) => group_selector(group),
         None if is_reserved(entry) => Some(Selector::Reserved(entry.to_owned())),
-        None => tools
-            .iter()
-            .find(|tool| tool.wire_name() == entry || tool.id().to_string() == entry)
-            .map(|tool| Selector::Tool(tool.id().clone())),
+        None => match tools.iter().find(|tool| is_called(tool, entry)) {
+            Some(tool) => Some(Selector::Tool(tool.id().clone())),
+            // A slip in the name of a tool is found only beside its source.
+            None => source_of(entry).filter(|source| !is_there(source, &tools)).map(|_| Selector::Absent(entry.into())),
+        },
     };
-    found.ok_or_else(|| {
+    let hint = || {
         let near = nearest(entry, tools.iter().map(|tool| tool.wire_name()), 1);
-        let hint = near.first().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default();
-        PolicyError::Unknown { entry: entry.to_owned(), list, hint }
-    })
+        near.first().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
+    };
+    let is_absent = match &found {
+        Some(Selector::Absent(_)) => true,
+        Some(Selector::Source(source)) => !source.is_bare() && !is_there(source, &tools),
+        _ => false,
+    };
+    if is_absent {
+        absent.push(Absent { entry: entry.to_owned(), list, hint: hint() });
+    }
+    found.ok_or_else(|| PolicyError::Unknown { entry: entry.to_owned(), list, hint: hint() })
 }
 
-fn group_selector(group: &str, tools: &[std::sync::Arc<Registered>]) -> Option<Selector> {
+fn group_selector(group: &str) -> Option<Selector> {
     if group == "wasm" {
         return Some(Selector::Guests);
     }
     if let Some((_, members)) = GROUPS.iter().find(|(name, _)| *name == group) {
         return Some(Selector::Members(members));
     }
-    let source = SourceName::try_from(group.to_owned()).ok()?;
-    let known = source.is_bare() || tools.iter().any(|tool| tool.id().source == source);
-    known.then_some(Selector::Source(source))
+    SourceName::try_from(group.to_owned()).ok().map(Selector::Source)
+}
+
+/// Whether `name` is how `tool` is written: on the wire, or as a source and its tool.
+fn is_called(tool: &Registered, name: &str) -> bool {
+    tool.wire_name() == name || tool.id().to_string() == name
+}
+
+/// The source in the name of a tool, as it may be written.
+fn source_of(name: &str) -> Option<SourceName> {
+    let (source, tool) = name.split_once("__").or_else(|| name.split_once('/'))?;
+    SourceName::try_from(source.to_owned()).ok().filter(|_| !tool.is_empty())
+}
+
+fn is_there(source: &SourceName, tools: &[Arc<Registered>]) -> bool {
+    tools.iter().any(|tool| tool.id().source == *source)
 }
 
 /// The ceilings that the operator sets: for all tools, and for some by their source or wire name.

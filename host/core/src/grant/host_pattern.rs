@@ -43,6 +43,19 @@ impl HostPattern {
             (_, Host::Ipv4(_) | Host::Ipv6(_)) => false,
         }
     }
+
+    /// Whether any host is one of these and one of `other`.
+    pub(super) fn meets(&self, other: &Self) -> bool {
+        let below = |domain: &str, above: &str| parents(domain).any(|parent| parent == above);
+        match (self, other) {
+            (Self::Exact(host), pattern) | (pattern, Self::Exact(host)) => pattern.matches(host),
+            (Self::OneLabel(own), Self::OneLabel(other)) => own == other,
+            (Self::OneLabel(one), Self::AnyDepth(any)) | (Self::AnyDepth(any), Self::OneLabel(one)) => {
+                one == any || below(one, any)
+            }
+            (Self::AnyDepth(own), Self::AnyDepth(other)) => own == other || below(own, other) || below(other, own),
+        }
+    }
 }
 
 /// The domains above `name`, the nearest first: `a.b.c` has `b.c` and `c`.

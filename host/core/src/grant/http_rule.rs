@@ -65,6 +65,11 @@ impl HttpRule {
     pub fn matches(&self, target: &HttpTarget, method: &str) -> bool {
         self.url.matches(target) && self.methods.contains(method)
     }
+
+    /// Whether there is any request that both this rule and `other` let pass.
+    pub fn meets(&self, other: &Self) -> bool {
+        self.url.meets(&other.url) && self.methods.meets(&other.methods)
+    }
 }
 
 impl Methods {
@@ -73,6 +78,13 @@ impl Methods {
         match self {
             Self::All => true,
             Self::Named(names) => names.contains(method),
+        }
+    }
+
+    fn meets(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Named(own), Self::Named(other)) => !own.is_disjoint(other),
+            _ => true,
         }
     }
 }

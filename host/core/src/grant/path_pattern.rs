@@ -47,6 +47,13 @@ impl PathPattern {
         let long_enough = if self.open { path.len() >= self.segments.len() } else { path.len() == self.segments.len() };
         long_enough && self.segments.iter().zip(path).all(|(own, segment)| own.matches(segment))
     }
+
+    /// Whether any path is one of these and one of `other`.
+    pub(super) fn meets(&self, other: &Self) -> bool {
+        let (own, others) = (self.segments.len(), other.segments.len());
+        let long_enough = (own >= others || self.open) && (others >= own || other.open);
+        long_enough && self.segments.iter().zip(&other.segments).all(|(own, other)| own.meets(other))
+    }
 }
 
 impl Segment {
@@ -64,6 +71,13 @@ impl Segment {
         match self {
             Self::Literal(own) => own == segment,
             Self::Any => !without_parameters(segment).is_empty(),
+        }
+    }
+
+    fn meets(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Literal(text), segment) | (segment, Self::Literal(text)) => segment.matches(text),
+            (Self::Any, Self::Any) => true,
         }
     }
 }

@@ -72,6 +72,42 @@ fn what_a_rule_covers() {
 }
 
 #[test]
+fn two_rules_meet_where_a_request_passes_both() {
+    let rule = |text: &str| {
+        let (methods, url) = text.split_once(' ').unwrap();
+        let methods: Vec<String> = methods.split(',').map(str::to_owned).collect();
+        HttpRule::new(url.parse().unwrap(), methods.try_into().unwrap())
+    };
+    for (one, other, meet) in [
+        ("GET https://a.x.com/**", "GET https://a.x.com/v1/**", true),
+        ("GET https://a.x.com/**", "POST https://a.x.com/v1/**", false),
+        ("GET,POST https://a.x.com/**", "POST https://a.x.com/v1/**", true),
+        ("* https://a.x.com/**", "POST https://a.x.com/v1/**", true),
+        ("GET https://a.x.com/**", "GET http://a.x.com/**", false),
+        ("GET https://a.x.com/**", "GET https://a.x.com:8443/**", false),
+        ("GET https://a.x.com/**", "GET https://b.x.com/**", false),
+        ("GET https://*.x.com/**", "GET https://b.x.com/**", true),
+        ("GET https://*.x.com/**", "GET https://a.b.x.com/**", false),
+        ("GET https://*.x.com/**", "GET https://*.b.x.com/**", false),
+        ("GET https://**.x.com/**", "GET https://*.b.x.com/**", true),
+        ("GET https://**.x.com/**", "GET https://*.x.com/**", true),
+        ("GET https://**.b.x.com/**", "GET https://*.x.com/**", false),
+        ("GET https://**.b.x.com/**", "GET https://**.x.com/**", true),
+        ("GET https://**.b.x.com/**", "GET https://**.c.x.com/**", false),
+        ("GET https://a.x.com/v1/*", "GET https://a.x.com/v1/now", true),
+        ("GET https://a.x.com/v1/*", "GET https://a.x.com/v1/*", true),
+        ("GET https://a.x.com/v1/*", "GET https://a.x.com/v1", false),
+        ("GET https://a.x.com/v1/*", "GET https://a.x.com/v1/", false),
+        ("GET https://a.x.com/v1/**", "GET https://a.x.com/v2/**", false),
+        ("GET https://a.x.com/v1/**", "GET https://a.x.com/*/now", true),
+        ("GET https://a.x.com/v1/a/**", "GET https://a.x.com/v1", false),
+    ] {
+        assert_eq!(rule(one).meets(&rule(other)), meet, "{one} {other}");
+        assert_eq!(rule(other).meets(&rule(one)), meet, "{other} {one}");
+    }
+}
+
+#[test]
 fn what_is_no_pattern() {
     use PatternError::*;
     let text = String::from;

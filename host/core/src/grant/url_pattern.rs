@@ -80,6 +80,14 @@ impl UrlPattern {
             && self.port == target.port()
             && self.path.matches(target.path())
     }
+
+    /// Whether any URL is one of these and one of `other`.
+    pub(super) fn meets(&self, other: &Self) -> bool {
+        self.host.meets(&other.host)
+            && self.scheme == other.scheme
+            && self.port == other.port
+            && self.path.meets(&other.path)
+    }
 }
 
 impl FromStr for UrlPattern {

@@ -216,6 +216,19 @@ impl GrantedRate {
     }
 }
 
+impl Granted {
+    /// What of it only takes away: limits and rate.
+    #[must_use]
+    pub fn ceiling(&self) -> Self {
+        Self { limits: self.limits.clone(), rate: self.rate, ..Self::default() }
+    }
+
+    /// Whether it gives anything that could be used.
+    pub fn gives(&self) -> bool {
+        Self { expires: None, ..self.clone() } != self.ceiling()
+    }
+}
+
 impl SecretUse {
     fn is_empty(&self) -> bool {
         self.test.is_empty() && self.sign.is_empty()

@@ -46,6 +46,23 @@ impl FilePattern {
         }
         rest.is_empty()
     }
+
+    /// Whether any path is meant by this and by `other`.
+    pub(super) fn meets(&self, other: &Self) -> bool {
+        let (own, others) = (&self.0[..], &other.0[..]);
+        let both = |(one, other): (&Segment, &Segment)| match (one, other) {
+            (Segment::Exact(one), Segment::Exact(other)) => one == other,
+            _ => true,
+        };
+        // `**` stands at the end and takes any rest of the other, none included.
+        let open = [own, others].into_iter().filter(|list| list.last() == Some(&Segment::Rest));
+        let fixed = open.map(|list| list.len() - 1).min();
+        match fixed {
+            Some(fixed) if own.len().min(others.len()) >= fixed => own.iter().zip(others).take(fixed).all(both),
+            Some(_) => false,
+            None => own.len() == others.len() && own.iter().zip(others).all(both),
+        }
+    }
 }
 
 impl TryFrom<String> for FilePattern {

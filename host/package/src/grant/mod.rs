@@ -6,6 +6,7 @@ mod capabilities;
 mod effective;
 mod file_pattern;
 mod name_pattern;
+mod unused;
 
 pub use capabilities::{
     Capabilities, Credential, Granted, GrantedCredential, GrantedOAuth2, GrantedRate, RequestPattern, SecretUse,
@@ -14,3 +15,4 @@ pub use capabilities::{
 pub use effective::{Effective, GrantError};
 pub use file_pattern::{FilePattern, FilePatternError};
 pub use name_pattern::{NamePattern, NamePatternError};
+pub use unused::unused;

@@ -28,6 +28,12 @@ impl NamePattern {
     pub fn matches(&self, name: &str) -> bool {
         if self.open { name.starts_with(&self.start) } else { name == self.start }
     }
+
+    /// Whether any name is meant by this and by `other`.
+    pub(super) fn meets(&self, other: &Self) -> bool {
+        // One that is open means its own start as well, and where both are, the longer start is meant by both.
+        self.matches(&other.start) || other.matches(&self.start)
+    }
 }
 
 impl TryFrom<String> for NamePattern {
@@ -65,6 +71,13 @@ mod tests {
         let name = |pattern: &str, name| NamePattern::try_from(pattern.to_owned()).unwrap().matches(name);
         assert!(name("github_token", "github_token") && !name("github_token", "github_token2"));
         assert!(name("github_*", "github_token") && name("github_*", "github_") && !name("github_*", "gitlab_token"));
+        let meet = |a: &str, b: &str| {
+            let [a, b] = [a, b].map(|text| NamePattern::try_from(text.to_owned()).unwrap());
+            assert_eq!(a.meets(&b), b.meets(&a));
+            a.meets(&b)
+        };
+        assert!(meet("git_*", "git_token") && meet("git_*", "git_hub_*") && meet("a", "a") && !meet("a", "b"));
+        assert!(!meet("git_*", "gitlab_*") && !meet("git_", "git_token"));
         for wrong in ["", "*", "a*b", "A", "a b", "**"] {
             assert!(NamePattern::try_from(wrong.to_owned()).is_err(), "{wrong}");
         }

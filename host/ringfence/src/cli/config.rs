@@ -30,7 +30,11 @@ impl ConfigCommand {
             Config::load(&home.config)?;
             // The policy is checked against the tools that there are.
             session.ask(Request::Tools).await?;
-            return session.answer(&json!({"ok": true}), |_| format!("{} can be used.", home.config.display()));
+            let (path, there) = (home.config.display(), home.config.exists());
+            return session.answer(&json!({"ok": true, "file": there}), |_| match there {
+                true => format!("{path} can be used."),
+                false => format!("{path} is not there: every key has its default."),
+            });
         }
         session.answer(&json!({"defaults": DEFAULTS}), |_| DEFAULTS.to_owned())
     }

@@ -69,6 +69,9 @@ pub(super) struct Grant {
     /// How often in any hour.
     #[arg(long, value_name = "CALLS")]
     per_hour: Option<u32>,
+    /// Give the grant to the package of this signer (a key's id, or `unsigned`), although it was given to another's.
+    #[arg(long, value_name = "KEY")]
+    accept_signer: Option<String>,
 }
 
 impl Grant {
@@ -91,6 +94,7 @@ impl Grant {
             limits: numbers(self.limits)?,
             per_minute: self.per_minute,
             per_hour: self.per_hour,
+            accept_signer: self.accept_signer,
         };
         if change == GrantChange::default() {
             let text = "nothing to grant: say --all, or what (`ringfence grants` shows what it asks for)";

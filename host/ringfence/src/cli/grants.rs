@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::session::Session;
 use super::show;
-use crate::request::{GrantEntry, Reply, Request};
+use crate::request::{Asked, GrantEntry, HeldBack, Reply, Request};
 
 /// Show what the installed packages ask for and what of it is granted.
 #[derive(Args)]
@@ -27,12 +27,25 @@ pub(super) fn text(entries: &[GrantEntry]) -> String {
     };
     let unusable: String = entries.iter().filter_map(unusable).collect();
     let kept: String = entries.iter().filter(|entry| !entry.ceiling.is_empty()).map(kept).collect();
-    let missing = entries
-        .iter()
-        .filter(|entry| entry.unusable.is_none())
-        .find(|entry| entry.asked.iter().any(|asked| !asked.granted));
-    let next = missing.map(|entry| format!("\n\nNext: `ringfence grant {} --all`, or only some of it.", entry.source));
-    format!("{asked}{unusable}{kept}{}", next.unwrap_or_default())
+    let notes: String = entries.iter().flat_map(GrantEntry::notes).map(|note| format!("\n\nNote: {note}.")).collect();
+    let next = entries.iter().find_map(next).map(|next| format!("\n\nNext: {next}")).unwrap_or_default();
+    format!("{asked}{unusable}{kept}{notes}{next}")
+}
+
+/// What would give a source what it lacks, where the notes do not say it.
+fn next(entry: &GrantEntry) -> Option<String> {
+    let source = &entry.source;
+    if entry.unusable.is_some() {
+        return None;
+    }
+    let lacking = |asked: &Asked| match &asked.held_back {
+        _ if asked.granted => None,
+        None => Some(format!("`ringfence grant {source} --all`, or only some of it.")),
+        Some(HeldBack::Ended(_)) => Some(format!("`ringfence grant {source} --expires TIME` sets another end.")),
+        Some(HeldBack::NoSecret(name)) => Some(format!("`ringfence secret set {name}` stores what is missing.")),
+        Some(HeldBack::Suspended) => None,
+    };
+    entry.asked.iter().find_map(lacking)
 }
 
 /// What the grant of a source leaves of limits and rate.
@@ -48,7 +61,11 @@ fn unusable(entry: &GrantEntry) -> Option<String> {
 fn rows(entry: &GrantEntry) -> impl Iterator<Item = [String; 3]> {
     let until = entry.expires.as_ref().map(|end| format!(" until {end}")).unwrap_or_default();
     entry.asked.iter().map(move |asked| {
-        let granted = if asked.granted { format!("yes{until}") } else { "no".into() };
+        let granted = match &asked.held_back {
+            _ if asked.granted => format!("yes{until}"),
+            Some(why) => why.to_string(),
+            None => "no".into(),
+        };
         [entry.source.clone(), granted, asked.what.clone()]
     })
 }

@@ -52,7 +52,7 @@ impl Inspect {
             bytes: file.component.len(),
             sha256: Digest::of(&file.component).to_string(),
             tools: package::definitions(&file.component, &limits).await?,
-            asks_for: manifest.as_ref().map_or(Ok(Vec::new()), |manifest| means::asked_by(&manifest.package))?,
+            asks_for: manifest.as_ref().map_or_else(Vec::new, |manifest| means::asked_by(&manifest.package)),
             imports: component.imports,
             exports: component.exports,
             manifest,

@@ -115,7 +115,8 @@ pub(super) fn text(report: &InstallReport) -> String {
         lines.push("  asks for nothing".into());
     }
     for asked in &report.asked {
-        lines.push(format!("  {} {}", if asked.granted { "granted " } else { "asks for" }, asked.what));
+        let held_back = asked.held_back.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+        lines.push(format!("  {} {}{held_back}", if asked.granted { "granted " } else { "asks for" }, asked.what));
     }
     if !package.effects_accepted {
         lines.push(
@@ -123,8 +124,9 @@ pub(super) fn text(report: &InstallReport) -> String {
         );
     }
     lines.extend(report.narrowed.iter().map(|text| format!("  note     {text}")));
+    lines.extend(report.grant.iter().map(|text| format!("  note     {text}")));
     lines.extend(report.warnings.iter().map(|text| format!("  warning  {text}")));
-    if report.asked.iter().any(|asked| !asked.granted) {
+    if report.asked.iter().any(|asked| !asked.granted && asked.held_back.is_none()) {
         lines.push(format!("It has to be granted what it asks for: `ringfence grant {} --all`.", package.source));
     }
     if let Some(tool) = package.tools.first() {

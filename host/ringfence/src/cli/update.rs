@@ -53,7 +53,7 @@ enum State {
     /// There is a newer one.
     Available { changes: Changes },
     /// The newer one is installed now.
-    Updated { changes: Changes },
+    Updated { changes: Changes, grant: Vec<String> },
     /// It could not be fetched, or is not taken.
     Failed { error: RequestError },
 }
@@ -121,7 +121,7 @@ async fn one(
     };
     match session.ask(Request::Install(request)).await.map_err(|error| error.downcast::<RequestError>()) {
         Ok(Reply::Planned(changes)) => Ok(State::Available { changes }),
-        Ok(Reply::Installed(report)) => Ok(State::Updated { changes: report.changes }),
+        Ok(Reply::Installed(report)) => Ok(State::Updated { changes: report.changes, grant: report.grant }),
         Ok(_) => anyhow::bail!("the host misunderstood"),
         Err(Ok(error)) => Ok(State::Failed { error }),
         Err(Err(error)) => Err(error),
@@ -147,8 +147,9 @@ fn lines(outcome: &Outcome) -> String {
         State::Available { changes } => {
             format!("{source} {version}: there is {}.{}", changes.version, told(source, changes))
         }
-        State::Updated { changes } => {
-            format!("{source} {version} is now {}.{}", changes.version, told(source, changes))
+        State::Updated { changes, grant } => {
+            let notes: String = grant.iter().map(|note| format!("\n  note     {note}")).collect();
+            format!("{source} {version} is now {}.{}{notes}", changes.version, told(source, changes))
         }
         State::Failed { error } => format!("{source} {version} stays: {error}"),
     }

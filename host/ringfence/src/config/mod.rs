@@ -18,7 +18,7 @@ use ringfence_package::grant::NamePattern;
 use ringfence_package::reading::{self, ReadError};
 use ringfence_source_wasm::concurrency::ConcurrencySettings;
 use ringfence_source_wasm::{EngineSettings, Metering};
-use ringfence_store::Durability;
+use ringfence_store::{Durability, StoreError, check_own};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use thiserror::Error;
@@ -163,6 +163,9 @@ pub enum ConfigError {
     /// The file cannot be read.
     #[error("cannot read the configuration: {0}")]
     Read(#[from] std::io::Error),
+    /// Others can write the file, or the folder that it is in.
+    #[error("the configuration is not safe: {0}")]
+    Unsafe(#[from] StoreError),
     /// It is not what a configuration looks like.
     #[error("{}\n`ringfence config` prints every key with its default.", .error.in_file(.path))]
     Parse {
@@ -185,14 +188,11 @@ impl Config {
     /// Reads `path`. A file that is not there means that every key has its default.
     ///
     /// # Errors
-    /// When it cannot be read, or holds an unknown key or a value that means nothing.
+    /// When others can write it, when it cannot be read, or holds an unknown key or a value that means nothing.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
-        let text = match reading::text(path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Self::default()),
-            Err(error) => return Err(error.into()),
-        };
-        Self::parse(path, &text)
+        path.parent().map_or(Ok(()), check_own)?;
+        check_own(path)?;
+        reading::text_if_there(path)?.map_or_else(|| Ok(Self::default()), |text| Self::parse(path, &text))
     }
 
     /// Reads `text`, which stands in the file at `path`.
