@@ -88,7 +88,7 @@ impl Search {
     fn line(&mut self, text: &[u8]) -> Option<bool> {
         let line = Line::parse(text)?;
         let counted = line.link.seq <= self.place;
-        if line.time < self.oldest || counted && self.unopened.is_empty() {
+        if line.time < self.oldest || (counted && self.unopened.is_empty()) {
             return Some(false);
         }
         match serde_json::from_str(line.event.get()).ok()? {

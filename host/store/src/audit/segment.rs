@@ -48,7 +48,7 @@ pub(super) fn list(folder: &Path) -> Result<Vec<PathBuf>, AuditFault> {
 }
 
 /// The place for which `segment` is named. Its first event has that one, or a later one behind a gap.
-pub(super) fn first_place(segment: &Path) -> Option<u64> {
+fn first_place(segment: &Path) -> Option<u64> {
     let name = segment.file_stem()?.to_str()?;
     (name.len() == DIGITS && name.bytes().all(|b| b.is_ascii_digit())).then(|| name.parse().ok())?
 }
