@@ -261,7 +261,7 @@ fn a_second_client_shares_the_host_of_the_first_and_hears_of_changes() {
     for server in [&mut first, &mut second] {
         assert_eq!(server.receive()["method"], "notifications/tools/list_changed");
         let listed = server.request(&json!(2), "tools/list", &json!({}));
-        assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 3);
+        assert_eq!(listed["result"]["tools"].as_array().unwrap().len(), 4);
     }
 }
 
@@ -455,7 +455,7 @@ async fn client(home: &Home) -> (RunningService<RoleClient, Client>, channel::Un
 async fn a_real_client_lists_calls_and_gets_progress() {
     let home = home_with(&["slow"]);
     let (client, mut reports) = client(&home).await;
-    assert_eq!(client.list_all_tools().await.unwrap().len(), 4);
+    assert_eq!(client.list_all_tools().await.unwrap().len(), 5);
     let arguments = json!({"n": 2}).as_object().cloned().unwrap();
     let params = CallToolRequestParams::new("slow__run").with_arguments(arguments);
     let request = ClientRequest::CallToolRequest(Request::new(params));
