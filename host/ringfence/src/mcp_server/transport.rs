@@ -172,6 +172,12 @@ struct Refusal {
     error: Box<ErrorData>,
 }
 
+impl Refusal {
+    fn new(id: Option<RequestId>, error: ErrorData) -> Self {
+        Self { id, error: Box::new(error) }
+    }
+}
+
 /// What of a message can be found in a line that is none.
 #[derive(Default, Deserialize)]
 #[serde(default)]
@@ -205,7 +211,7 @@ fn read(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Refusal> {
     match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
         Ok(JsonRpcMessage::Request(request)) => match &request.request {
             ClientRequest::CustomRequest(custom) => match wrong_params(custom) {
-                Some(error) => Err(Refusal { id: Some(request.id), error: error.into() }),
+                Some(error) => Err(Refusal::new(Some(request.id), error)),
                 None => Ok(Some(JsonRpcMessage::Request(request))),
             },
             _ => Ok(Some(JsonRpcMessage::Request(request))),
@@ -225,22 +231,22 @@ fn unreadable(line: &[u8], error: &serde_json::Error) -> Result<Option<ClientJso
         }
         Ok(envelope) => {
             let error = ErrorData::invalid_request(format!("the line is no message of MCP: {error}"), None);
-            Err(Refusal { id: envelope.request_id(), error: error.into() })
+            Err(Refusal::new(envelope.request_id(), error))
         }
         Err(wrong) if wrong.is_data() => {
             let error = ErrorData::invalid_request("the line is no message of MCP: it has to be one JSON object", None);
-            Err(Refusal { id: None, error: error.into() })
+            Err(Refusal::new(None, error))
         }
         Err(wrong) => {
             let error = ErrorData::parse_error(format!("the line is not one JSON text: {wrong}"), None);
-            Err(Refusal { id: None, error: error.into() })
+            Err(Refusal::new(None, error))
         }
     }
 }
 
 fn too_long(id: Option<RequestId>) -> Refusal {
     let message = format!("the message is longer than {MAX_MESSAGE} bytes; send less, for example the path of a file");
-    Refusal { id, error: ErrorData::invalid_request(message, None).into() }
+    Refusal::new(id, ErrorData::invalid_request(message, None))
 }
 
 /// What is wrong with the parameters of a method that there is. rmcp takes such a request for one of an unknown method.
