@@ -99,7 +99,7 @@ impl Packages {
         let granted = self.grant_entry(&installed)?;
         let grant = granted.notes();
         let package = self.entry(&installed);
-        Ok(Reply::Installed(InstallReport {
+        Ok(Reply::Installed(Box::new(InstallReport {
             package,
             replaced,
             changes,
@@ -107,7 +107,7 @@ impl Packages {
             warnings,
             asked: granted.asked,
             grant,
-        }))
+        })))
     }
 
     /// Before `installed` gives up its name: a grant that was written by hand and not read so far was meant for it. One

@@ -217,7 +217,7 @@ pub enum Reply {
     /// The tools that may be called.
     Tools(Vec<ToolEntry>),
     /// A package is installed.
-    Installed(InstallReport),
+    Installed(Box<InstallReport>),
     /// A package is removed.
     Removed(RemoveReport),
     /// What installing a package would change. Nothing has changed.

@@ -34,7 +34,6 @@ const MAX_DEPTH: usize = 160;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A line from the owner.
-#[expect(clippy::large_enum_variant, reason = "one lives at a time")]
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Line {

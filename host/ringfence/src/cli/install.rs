@@ -84,7 +84,7 @@ impl Install {
         let Reply::Installed(report) = session.ask(Request::Install(request)).await? else {
             anyhow::bail!("the host misunderstood")
         };
-        session.answer(&report, text)
+        session.answer(&*report, text)
     }
 }
 
