@@ -45,7 +45,9 @@ fn next(entry: &GrantEntry) -> Option<String> {
         Some(HeldBack::NoSecret(name)) => Some(format!("`ringfence secret set {name}` stores what is missing.")),
         Some(HeldBack::Suspended) => None,
     };
-    entry.asked.iter().find_map(lacking)
+    // Whatever else is missing, more of a grant that has ended gives nothing.
+    let ended = |asked: &&Asked| matches!(asked.held_back, Some(HeldBack::Ended(_)));
+    entry.asked.iter().find(ended).into_iter().chain(&entry.asked).find_map(lacking)
 }
 
 /// What the grant of a source leaves of limits and rate.
