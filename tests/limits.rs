@@ -91,7 +91,9 @@ fn the_grant_of_a_source_can_lower_every_limit() {
         let source = guest.replace('_', "-");
         home.args(&["grant", &source, "--limit", &format!("{key}={value}")]).ok();
         // Whoever takes all back gives nothing by that.
-        home.args(&["grant", &source, "--address", "127.0.0.1/32"]).ok();
+        let file = format!("home/grants/{source}.toml");
+        let text = std::fs::read_to_string(home.path().join(&file)).unwrap();
+        home.file(&file, format!("addresses = [\"127.0.0.1/32\"]\n{text}"));
         home.args(&["revoke", &source]).ok();
         let run = home.args(&["--json", "call", &format!("{source}__run"), "{}"]);
         assert_eq!(run.code, 4, "{key}: {run:?}");
