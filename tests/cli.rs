@@ -88,10 +88,15 @@ fn a_wrong_configuration_names_the_key_and_the_remedy() {
 fn a_policy_that_cannot_be_read_closes_calls_and_nothing_else() {
     let home = Home::new();
     crate::support::packages::install_unsigned(&home, "mirror");
-    for slip in ["mirror__rum", "eco", "group:A b"] {
+    for (slip, hint) in [
+        ("eco", "did you mean `echo`?"),
+        ("group:A b", ""),
+        ("group:wams", "did you mean `group:wasm`?"),
+        ("group:session", "did you mean `group:sessions`?"),
+    ] {
         home.file("home/config.toml", format!("[policy]\ndeny = [\"{slip}\"]\n"));
         for command in ["tools", "call echo {\"message\":\"x\"}", "config --check"] {
-            home.run(command).fails(3, &[&format!("`{slip}` under `deny`"), "group:NAME", "no call is allowed"]);
+            home.run(command).fails(3, &[&format!("`{slip}` under `deny`"), hint, "group:NAME", "no call is allowed"]);
         }
     }
     for command in ["list", "audit", "audit --verify", "trust list"] {
@@ -121,6 +126,77 @@ fn a_rule_for_a_source_that_is_not_there_waits_for_it() {
     home.args(&["call", "echo", "{\"message\":\"x\"}"]).fails(3, &["`allow`"]);
     crate::support::packages::install_unsigned(&home, "mirror");
     home.args(&["call", "mirror__run", "{}"]).ok();
+}
+
+#[test]
+fn a_rule_for_a_tool_that_its_source_has_no_more_stops_nobody_else() {
+    let home = Home::new();
+    crate::support::packages::install_unsigned(&home, "mirror");
+    let echo = ["call", "echo", "{\"message\":\"x\"}"];
+    let told = "names a tool of `mirror` that is not there (did you mean `mirror__run`?)";
+    home.file("home/config.toml", "[policy]\ndeny = [\"mirror__rum\"]\n");
+    let run = home.args(&echo);
+    assert!(run.code == 0 && run.err.contains(&format!("`mirror__rum` under `deny` {told}")), "{run:?}");
+    home.args(&["call", "mirror__run", "{}"]).ok();
+    // What `allow` names opens nothing else.
+    home.file("home/config.toml", "[policy]\nallow = [\"echo\", \"mirror__rum\"]\n");
+    let run = home.args(&echo);
+    assert!(run.code == 0 && run.err.contains(&format!("`mirror__rum` under `allow` {told}")), "{run:?}");
+    home.args(&["call", "mirror__run", "{}"]).fails(3, &["`allow`"]);
+}
+
+#[test]
+fn the_bare_name_of_a_stopped_tool_tells_that_it_is_stopped_and_why() {
+    let (home, file) = crate::support::packages::signed("mirror", "1.0.0");
+    home.args(&["install", file.to_str().unwrap()]).ok();
+    home.args(&["call", "run", "{}"]).ok();
+    home.args(&["trust", "revoke", &key_id(&home)]).ok();
+    home.args(&["call", "run", "{}"]).fails(6, &["`mirror__run`", "`mirror` is stopped", "was revoked"]);
+    home.args(&["tools", "run"]).fails(5, &["`mirror` is stopped", "was revoked"]);
+    home.args(&["call", "rum", "{}"]).fails(5, &["there is no tool `rum`"]);
+}
+
+#[test]
+fn revoking_a_key_names_what_still_speaks_of_what_it_signed() {
+    let (home, file) = crate::support::packages::signed("mirror", "1.0.0");
+    home.args(&["install", file.to_str().unwrap()]).ok();
+    let grant = home.file("home/grants/mirror.toml", "[limits]\nfuel = 1000\n");
+    home.file("home/config.toml", "[policy]\ndeny = [\"mirror__run\", \"time\"]\n");
+    let id = key_id(&home);
+    let out = home.args(&["trust", "revoke", &id]).ok();
+    for part in ["Stopped mirror.", grant.to_str().unwrap(), "[policy]", "`mirror__run`"] {
+        assert!(out.contains(part), "{out}");
+    }
+    assert!(!out.contains("time"), "{out}");
+    let told = home.args(&["trust", "revoke", &id, "--json"]).json();
+    assert_eq!(told["stopped"], json!([{"source": "mirror", "grant": grant, "policy": ["mirror__run"]}]));
+}
+
+#[test]
+fn a_publisher_can_be_renamed() {
+    let (home, file) = crate::support::packages::signed("mirror", "1.0.0");
+    home.args(&["install", file.to_str().unwrap()]).ok();
+    let id = key_id(&home);
+    home.run("trust add acme.pub --publisher other --sign maps")
+        .fails(3, &[&format!("`ringfence trust rename {id} NAME`")]);
+    let renamed = home.args(&["trust", "rename", &id, "Acme Corp"]).ok();
+    assert!(renamed.contains(&id) && renamed.contains("Acme Corp"), "{renamed}");
+    assert_eq!(home.run("trust list --json").json()[0]["publisher"], "Acme Corp");
+    assert_eq!(home.run("list --json").json()[0]["publisher"], "Acme Corp");
+    home.args(&["call", "mirror__run", "{}"]).ok();
+    home.args(&["trust", "add", "acme.pub", "--publisher", "Acme Corp", "--sign", "maps"]).ok();
+    assert_eq!(home.run("trust list --json").json()[0]["names"], json!(["*", "maps"]));
+    home.args(&["trust", "rename", &id, "two\nlines"]).fails(2, &["the name of the publisher"]);
+    home.run("trust rename 0123456789ABCDEF nobody").fails(5, &["there is no key 0123456789ABCDEF"]);
+    // Revoked, it stays so.
+    home.args(&["trust", "revoke", &id]).ok();
+    home.args(&["trust", "rename", &id, "Former"]).ok();
+    home.args(&["call", "mirror__run", "{}"]).fails(6, &["of Former was revoked"]);
+}
+
+/// The id of the only key that is trusted.
+fn key_id(home: &Home) -> String {
+    home.run("trust list --json").json()[0]["key_id"].as_str().unwrap().to_owned()
 }
 
 #[test]
@@ -225,6 +301,23 @@ fn a_configuration_that_is_missing_is_told_and_a_link_to_nowhere_is_refused() {
     for command in ["config --check", "tools", "list"] {
         home.run(command).fails(1, &["config.toml is a link that leads nowhere"]);
     }
+}
+
+#[test]
+fn lines_that_were_copied_behind_the_end_of_the_audit_log_stop_a_start_and_nothing_is_lost() {
+    let home = Home::new();
+    let call = || home.args(&["call", "echo", "{\"message\": \"x\"}"]);
+    call().ok();
+    call().ok();
+    let log = home.path().join("home/state/audit/00000000000000000001.jsonl");
+    let good = std::fs::read_to_string(&log).unwrap();
+    let block: String = good.split_inclusive('\n').take(3).collect();
+    std::fs::write(&log, format!("{good}{block}")).unwrap();
+    call().fails(1, &[&format!("truncate --size={} ", good.len()), "keep a copy"]);
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), format!("{good}{block}"), "it is evidence");
+    std::fs::write(&log, good).unwrap();
+    call().ok();
+    assert_eq!(home.run("audit --verify --json").json()["events"], 9);
 }
 
 #[test]

@@ -257,6 +257,25 @@ fn a_cancelled_call_ends_and_is_recorded_as_cancelled() {
 }
 
 #[test]
+fn a_cancellation_is_heard_while_requests_wait_for_their_place() {
+    let home = home_with(&["wait_an_hour"]);
+    home.file("home/config.toml", "[rate]\nunlimited = true\n[concurrency]\nper_caller_and_tool = 64\n");
+    let mut server = Lines::start(&home);
+    server.initialize("2025-06-18");
+    // As many as run at once, and one behind them.
+    for id in 1..=64 {
+        let params = json!({"name": "wait-an-hour__run", "arguments": {}});
+        server.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}));
+    }
+    let behind = json!({"name": "echo", "arguments": {"message": "x"}});
+    server.send(&json!({"jsonrpc": "2.0", "id": 65, "method": "tools/call", "params": behind}));
+    server.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 7}}));
+    let (answer, before) = server.answer(&json!(65));
+    assert_eq!(answer["result"]["content"][0]["text"], "x", "{answer}");
+    assert!(before.is_empty(), "no call has ended by itself: {before:?}");
+}
+
+#[test]
 fn a_second_client_shares_the_host_of_the_first_and_hears_of_changes() {
     let home = home_with(&[]);
     let mut first = Lines::start(&home);

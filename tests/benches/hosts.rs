@@ -15,7 +15,7 @@ use ringfence::core::output::ToolOutput;
 use ringfence::core::tool::Origin;
 use ringfence::core::{CallContext, Registry, ToolCall, ToolHost};
 use ringfence::{Caller, Config, Home, LimitSet, Ringfence};
-use ringfence_source_wasm::{Code, CodeError, Concurrency, Engine, EngineSettings, GuestComponent, Reach, WasmSource};
+use ringfence_source_wasm::{Concurrency, Engine, EngineSettings, GuestComponent, InMemory, Reach, WasmSource};
 
 use super::raw::{LinkerPerCall, Reused};
 use super::{ROUNDS, each, guests, median, payload, ratio};
@@ -88,7 +88,7 @@ impl Bare {
         let code = engine.compile(component).unwrap();
         let specs = ringfence_source_wasm::definitions(&engine, &code, &Limits::default()).await.unwrap();
         let concurrency = Arc::new(Concurrency::new(Default::default(), engine.instances()));
-        let component = Arc::new(GuestComponent::new(engine, Box::new(Compiled(code)), reach));
+        let component = Arc::new(GuestComponent::new(engine, Box::new(InMemory(code)), reach));
         let source = SourceName::try_from("guest".to_owned()).unwrap();
         let origin = Origin::Embedded { digest: String::new() };
         let source = WasmSource::new(source, &origin, specs, &LimitSet::default(), false, &component, &concurrency);
@@ -121,15 +121,6 @@ impl Bare {
             total += self.call().await.duration;
         }
         total / count
-    }
-}
-
-struct Compiled(Vec<u8>);
-
-#[async_trait]
-impl Code for Compiled {
-    async fn compiled(&self, _engine: &Engine) -> Result<Vec<u8>, CodeError> {
-        Ok(self.0.clone())
     }
 }
 

@@ -123,6 +123,39 @@ fn a_slip_in_the_file_stops_the_source_and_is_explained() {
     call(&home, "environment", &json!({"name": "LANG"})).ok();
 }
 
+#[test]
+fn an_identifier_with_a_slash_is_granted_as_it_is_sent() {
+    let asks = "[[capabilities.http]]\nurl = \"https://git.example.org/api/**\"\n";
+    let home = home("surroundings", asks, "");
+    home.args(&["grant", "reach", "--http", "GET https://git.example.org/api/projects/group%2Fproject/**"]).ok();
+    let explain = |path: &str| home.args(&["explain", "reach", &format!("GET https://git.example.org/api/{path}")]);
+    for path in ["projects/group%2Fproject/issues", "projects/group%2fproject"] {
+        explain(path).ok();
+    }
+    for path in ["projects/group/project/issues", "projects/group%2Fother/issues"] {
+        explain(path).fails(3, &["would be refused"]);
+    }
+    explain("projects/group%2F..%2Fproject").fails(2, &["`.` or `..` is disguised"]);
+    explain("projects/group%252Fproject").fails(2, &["a single `%2F` may stand between two names"]);
+    let slashes = home.args(&["grant", "reach", "--http", "GET https://git.example.org/api//x"]);
+    slashes.fails(2, &["an empty segment", "only `/**` in front of it lets pass"]);
+}
+
+#[test]
+fn no_grant_is_for_all_names_below_a_public_suffix() {
+    let asks = "[[capabilities.http]]\nurl = \"https://**.example.co.uk/**\"\n";
+    let home = home("surroundings", asks, "");
+    for wide in ["*.co.uk", "**.co.uk", "*.com"] {
+        let request = format!("GET https://{wide}/**");
+        home.args(&["grant", "reach", "--http", &request]).fails(2, &["is too wide", "the domain of one owner"]);
+        home.file("home/grants/reach.toml", format!("[[http]]\nurl = \"https://{wide}/**\"\n"));
+        assert!(home.run("grants").ok().contains("is too wide"));
+        home.run("revoke reach").ok();
+    }
+    home.args(&["grant", "reach", "--http", "GET https://*.example.co.uk/**"]).ok();
+    home.args(&["explain", "reach", "GET https://a.example.co.uk/"]).ok();
+}
+
 /// A home in which `acme` and `evil` may sign everything, and the package of `acme` is installed as `reach`.
 fn of_acme() -> Home {
     let home = Home::new();

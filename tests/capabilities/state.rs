@@ -139,13 +139,58 @@ fn another_package_under_the_same_name_finds_nothing() {
 }
 
 #[test]
+fn another_signer_finds_nothing_until_the_operator_gives_it() {
+    let home = Home::new();
+    home.file("home/config.toml", "[rate]\nunlimited = true\n");
+    let ids = ["acme", "evil"].map(|key| {
+        home.key(key);
+        home.trust(key, &["*"]);
+        let keys = home.run("trust list --json").json();
+        keys.as_array().unwrap().iter().find(|entry| entry["publisher"] == key).unwrap()["key_id"]
+            .as_str()
+            .unwrap()
+            .to_owned()
+    });
+    let install = |version: &str, key: &str, id: &str| {
+        let file = home.file(&format!("{version}.wasm"), guests::package_of_version("keeper", "reach", version, ASKS));
+        home.sign(&file, key);
+        home.args(&["install", file.to_str().unwrap(), "--accept-signer", id]).ok()
+    };
+    let [acme, evil] = &ids;
+    let entry = |value: &str| json!({"key": "k", "value": value});
+    install("1.0.0", "acme", acme);
+    home.run("grant reach --all").ok();
+    call(&home, "keep", &entry("of acme")).ok();
+
+    let told = install("1.1.0", "evil", evil);
+    assert!(told.contains(acme.as_str()) && told.contains("`ringfence state give reach --from SIGNER`"), "{told}");
+    home.args(&["grant", "reach", "--accept-signer", evil]).ok();
+    assert!(call(&home, "recall", &entry("")).json().is_null(), "with the grant comes nothing that was kept");
+    call(&home, "keep", &entry("of evil")).ok();
+
+    // Back with the first one, all is as it was.
+    assert!(install("1.2.0", "acme", acme).contains(evil.as_str()));
+    home.args(&["grant", "reach", "--accept-signer", acme]).ok();
+    assert_eq!(call(&home, "recall", &entry("")).json(), "of acme");
+    let shown = home.run("state list").ok();
+    assert!(shown.contains(acme.as_str()) && shown.contains(evil.as_str()), "{shown}");
+
+    home.args(&["state", "give", "reach", "--from", evil]).ok();
+    assert_eq!(call(&home, "recall", &entry("")).json(), "of evil");
+    assert!(!home.run("state list").ok().contains(evil.as_str()));
+    home.args(&["state", "give", "reach", "--from", evil])
+        .fails(5, &["keeps anything as `reach`", "`ringfence state list`"]);
+    home.args(&["state", "give", "nobody", "--from", evil]).fails(5, &["nobody"]);
+}
+
+#[test]
 fn the_operator_sees_how_much_is_kept_and_clears_it() {
     let home = granted("", "");
     for (user, key) in [("ada", "k"), ("ada", "l"), ("bob", "k")] {
         as_user(&home, user, "reach__keep", &json!({"key": key, "value": "confidential"})).ok();
     }
     let listed = home.run("state list --json").json();
-    let entry = json!({"source": "reach", "package": "reach", "user": "ada", "keys": 2, "bytes": 26});
+    let entry = json!({"source": "reach", "signer": "unsigned/tests", "package": "reach", "user": "ada", "keys": 2, "bytes": 26});
     assert_eq!((&listed[0], listed.as_array().unwrap().len()), (&entry, 2));
     let shown = home.run("state list").ok();
     assert!(shown.contains("ada") && shown.contains("26 B") && !shown.contains("confidential"), "{shown}");

@@ -266,6 +266,11 @@ impl Registry {
         self.snapshot().stopped.get(&source).cloned()
     }
 
+    /// The sources that were stopped.
+    pub fn stopped_sources(&self) -> Vec<SourceName> {
+        self.snapshot().stopped.keys().cloned().collect()
+    }
+
     /// Lets `change` work on a copy of the tools, which then takes the place of the old one.
     fn change<T>(&self, change: impl FnOnce(&mut Tools) -> T) -> T {
         let _one_at_a_time = self.replacing.lock().unwrap_or_else(PoisonError::into_inner);

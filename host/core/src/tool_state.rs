@@ -1,4 +1,4 @@
-//! What tools keep between their calls: keys and values, for each package and each user apart.
+//! What tools keep between their calls: keys and values, for each package, its signer and each user apart.
 
 use std::io;
 
@@ -17,6 +17,8 @@ pub const MAX_STATE_KEY: usize = 256;
 pub struct StateOwner {
     /// The source.
     pub source: SourceName,
+    /// Who signed the package, so that another's under the same name finds nothing.
+    pub signer: String,
     /// What the package calls itself, so that another one under the same source name finds nothing.
     pub package: SourceName,
     /// The person, as the door verified; `None` where it knows nobody.

@@ -68,6 +68,11 @@ impl Installed {
         self.row.signed.as_ref().map(|signed| signed.key_id.as_str())
     }
 
+    /// Whose it is: the id of the key that signed it, or `unsigned/` and whom its manifest names.
+    pub fn signer(&self) -> String {
+        self.key_id().map_or_else(|| format!("unsigned/{}", self.publisher()), str::to_owned)
+    }
+
     /// Whether the operator believes what its tools say of their effects.
     pub fn effects_accepted(&self) -> bool {
         self.row.effects_accepted

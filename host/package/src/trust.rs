@@ -72,8 +72,8 @@ pub enum TrustError {
     /// Another key has the same id.
     #[error("another key has the id {0} already: one of them is a forgery; compare both with what the publisher says")]
     IdTaken(KeyId),
-    /// There is no such key to revoke.
-    #[error("there is no key {0} to revoke: `ringfence trust list` shows those that there are")]
+    /// There is no such key.
+    #[error("there is no key {0}: `ringfence trust list` shows those that there are")]
     NoSuchKey(KeyId),
     /// Not a pattern.
     #[error(
@@ -85,7 +85,10 @@ pub enum TrustError {
     #[error("{0} {1}: write it as plain text on one line")]
     Text(&'static str, &'static str),
     /// The key is known as somebody else's.
-    #[error("key {id} is recorded as that of {known}: to let it sign further names, say `--publisher {known:?}`")]
+    #[error(
+        "key {id} is recorded as that of {known}: to let it sign further names, say `--publisher {known:?}`; \
+         `ringfence trust rename {id} NAME` calls its owner otherwise"
+    )]
     OtherPublisher {
         /// The key.
         id: KeyId,
@@ -119,6 +122,9 @@ impl TrustError {
     }
 }
 
+/// What errors call the name of a key's owner.
+const PUBLISHER: &str = "the name of the publisher";
+
 /// The keys that the operator trusts.
 pub struct TrustStore<'a> {
     database: &'a Database,
@@ -136,7 +142,7 @@ impl<'a> TrustStore<'a> {
     /// [`TrustError::StaysRevoked`] for a revoked key; [`TrustError::IdTaken`] when another key has its id;
     /// [`TrustError::OtherPublisher`] when it is known as somebody else's; [`TrustError::Text`].
     pub fn add(&self, key: &PublicKey, publisher: &str, sources: &[SourcePattern]) -> Result<TrustedKey, TrustError> {
-        check_text("the name of the publisher", publisher)?;
+        check_text(PUBLISHER, publisher)?;
         let before = self.get(key.id())?;
         let added_at = match &before {
             Some(before) if before.key.as_base64() != key.as_base64() => return Err(TrustError::IdTaken(key.id())),
@@ -174,6 +180,16 @@ impl<'a> TrustStore<'a> {
             self.database.put_trusted_key(&key.to_row())?;
         }
         Ok(key)
+    }
+
+    /// Calls the owner of a key otherwise. What it may sign, and whether it was revoked, stays.
+    ///
+    /// # Errors
+    /// [`TrustError::NoSuchKey`]; [`TrustError::Text`].
+    pub fn rename(&self, id: KeyId, publisher: &str) -> Result<TrustedKey, TrustError> {
+        check_text(PUBLISHER, publisher)?;
+        self.database.rename_publisher(&id.to_string(), publisher)?;
+        self.get(id)?.ok_or(TrustError::NoSuchKey(id))
     }
 
     /// The key called `id`, if its signatures count now.

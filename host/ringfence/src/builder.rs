@@ -19,7 +19,7 @@ use ringfence_egress::{Egress, Settings, SettingsError, Tokens};
 use ringfence_package::{PackageError, reading};
 use ringfence_source_builtin::Builtins;
 use ringfence_source_wasm::{
-    CodeError, Concurrency, Engine, EngineError, GuestComponent, ProbeError, Reach, WasmSource, Workspace,
+    Concurrency, Engine, EngineError, GuestComponent, InMemory, ProbeError, Reach, WasmSource, Workspace,
 };
 use ringfence_store::audit::AuditFault;
 use ringfence_store::{AuditFile, Digest, Store, StoreError};
@@ -28,8 +28,7 @@ use thiserror::Error;
 
 use crate::config::{Config, ConfigError, Home};
 use crate::dumps;
-use crate::grant_holder::GrantHolders;
-use crate::grants::Grants;
+use crate::grants::{GrantHolders, Grants};
 use crate::host::Ringfence;
 use crate::known_secrets::KnownSecrets;
 use crate::means::Means;
@@ -295,16 +294,6 @@ impl Embedded {
         let component = Arc::new(GuestComponent::new(engine.clone(), Box::new(InMemory(code)), Reach::default()));
         let origin = Origin::Embedded { digest: digest.to_string() };
         Ok(WasmSource::new(source, &origin, specs, &self.grant, false, &component, concurrency))
-    }
-}
-
-/// Code that this process has just compiled.
-struct InMemory(Vec<u8>);
-
-#[async_trait::async_trait]
-impl ringfence_source_wasm::Code for InMemory {
-    async fn compiled(&self, _engine: &Engine) -> Result<Vec<u8>, CodeError> {
-        Ok(self.0.clone())
     }
 }
 

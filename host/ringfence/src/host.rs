@@ -9,7 +9,6 @@ use ringfence_core::call::{CallContext, Progress, ProgressSink, ToolCall};
 use ringfence_core::caller::Caller;
 use ringfence_core::error::CallError;
 use ringfence_core::finish::scrub::Scrubber;
-use ringfence_core::name::SourceName;
 use ringfence_core::output::ToolOutput;
 use ringfence_core::{Secret, ToolHost};
 use ringfence_store::{AuditFile, Store};
@@ -21,7 +20,7 @@ use crate::builder::Builder;
 use crate::config::Home;
 use crate::means::Means;
 use crate::packages::Packages;
-use crate::request::{ErrorKind, Event, RemoveReport, Reply, Request, RequestError, ToolEntry};
+use crate::request::{ErrorKind, Event, Reply, Request, RequestError, ToolEntry};
 use crate::{secrets, tool_state};
 
 /// How often the rates are written down. After a crash, what is missing is counted again from the audit log.
@@ -131,21 +130,25 @@ impl Ringfence {
             Request::AuditRecent { limit } => self.audit_recent(limit),
             Request::StateList => tool_state::list(self.store.database()),
             Request::StateClear { source, user } => tool_state::clear(self.store.database(), source, user.as_deref()),
+            Request::StateGive { source, from } => {
+                tool_state::give(self.store.database(), &self.packages.installed(&source)?, &from)
+            }
             Request::SecretList => secrets::answer(self.means.clone(), request).await,
             Request::SecretSet { .. } | Request::SecretImport { .. } | Request::SecretRemove { .. } => {
                 let reply = secrets::answer(self.means.clone(), request).await?;
                 self.learn_secrets()?;
                 Ok(reply)
             }
-            Request::Remove { ref source } => {
-                let named = SourceName::try_from(source.clone());
-                let named = named.map_or_else(|_| Vec::new(), |source| self.pipeline.policy.entries_for(&source));
-                match self.packages.answer(request, &events).await? {
-                    Reply::Removed(report) => Ok(Reply::Removed(RemoveReport { policy: named, ..report })),
-                    other => Ok(other),
-                }
+            other => {
+                let mut reply = self.packages.answer(other, &events).await?;
+                let left_behind = match &mut reply {
+                    Reply::Removed(left) => std::slice::from_mut(left),
+                    Reply::Revoked(left) => left.as_mut_slice(),
+                    _ => &mut [],
+                };
+                left_behind.iter_mut().for_each(|left| left.policy = self.pipeline.policy.entries_for(&left.source));
+                Ok(reply)
             }
-            other => self.packages.answer(other, &events).await,
         }
     }
 
@@ -160,14 +163,20 @@ impl Ringfence {
         self.packages.restart()
     }
 
-    /// The wire name for a bare name that only one tool has; anything else stays as it is.
+    /// The wire name for a bare name that only one tool has; anything else stays as it is. One that does not run is
+    /// meant where none that runs is called so: by its full name it is said why.
     fn full_name(&self, tool: String) -> String {
-        if self.pipeline.registry.get(&tool).is_some() {
+        let registry = &self.pipeline.registry;
+        if registry.get(&tool).is_some() {
             return tool;
         }
-        match self.pipeline.registry.called(&tool).as_slice() {
-            [only] => only.wire_name().to_owned(),
-            _ => tool,
+        let mut called: Vec<String> = registry.called(&tool).iter().map(|tool| tool.wire_name().to_owned()).collect();
+        if called.is_empty() {
+            called = self.packages.stopped_tools(&tool);
+        }
+        match <[String; 1]>::try_from(called) {
+            Ok([only]) => only,
+            Err(_) => tool,
         }
     }
 

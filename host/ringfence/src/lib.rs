@@ -22,7 +22,6 @@ mod docker_login;
 mod door;
 mod dumps;
 mod explanation;
-mod grant_holder;
 mod grants;
 mod host;
 mod known_secrets;
@@ -42,7 +41,7 @@ pub use config::{Config, Home};
 pub use host::Ringfence;
 pub use request::{
     Asked, Changes, ErrorKind, Event, Explanation, GrantChange, GrantEntry, HeldBack, InstallReport, InstallRequest,
-    KeyEntry, PackageEntry, PlaceChoice, RemoveReport, Reply, Request, RequestError, SecretEntry, SecretReport,
+    KeyEntry, LeftBehind, PackageEntry, PlaceChoice, Reply, Request, RequestError, SecretEntry, SecretReport,
     SecretValue, StateEntry, ToolEntry, VerifyReport,
 };
 pub use ringfence_core as core;

@@ -1,25 +1,27 @@
 //! What guests reach beyond their instances, and how far each source may use it.
 
-use std::fmt;
+mod asked;
+
 use std::sync::Arc;
 
 use ringfence_core::Secret;
 use ringfence_core::grant::{HttpRule, RuleSet};
-use ringfence_core::tool_state::{StateQuota, ToolState};
+use ringfence_core::tool_state::ToolState;
 use ringfence_egress::{
-    Access, BoundCredential, CredentialValue, Egress, GrantType, LackingCredential, OAuthClient, Scope, Tokens,
+    Access, BoundCredential, CredentialValue, Egress, GrantType, LackingCredential, OAuthClient, Tokens,
 };
-use ringfence_package::grant::{Capabilities, Credential, GrantedCredential, RequestPattern};
-use ringfence_package::{Effective, Granted, Installed, PackageInfo};
+use ringfence_package::grant::{Credential, GrantedCredential, RequestPattern};
+use ringfence_package::{Effective, Installed};
 use ringfence_source_wasm::{Network, Reach, StatePlace, Workspace};
 use ringfence_store::StoreError;
 use ringfence_vault::{SecretName, Vault};
-use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::grant_holder::{GrantHolders, Suspended};
-use crate::grants::{GrantFile, GrantFileError, Grants};
+use crate::grants::{GrantFile, GrantFileError, GrantHolders, Grants, Suspended};
 use crate::known_secrets::{KnownSecrets, Secrets, SecretsError};
+
+pub use asked::{Asked, HeldBack};
+pub(crate) use asked::{asked, asked_by};
 
 /// The door to the network, the vault, the workspace, what tools keep, and the grants.
 pub(crate) struct Means {
@@ -54,39 +56,6 @@ pub(crate) enum MeansError {
     Holder(#[from] StoreError),
 }
 
-/// One thing that a package asks for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
-    /// What, in words.
-    pub what: String,
-    /// Whether it is granted, as it was asked for.
-    pub granted: bool,
-    /// Why it is not, where the grant names it.
-    pub held_back: Option<HeldBack>,
-}
-
-/// Why what a grant names is not given.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HeldBack {
-    /// The grant was given to the package of somebody else.
-    Suspended,
-    /// It has ended, at this time.
-    Ended(String),
-    /// There is no secret of this name.
-    NoSecret(String),
-}
-
-impl fmt::Display for HeldBack {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Suspended => f.write_str("suspended"),
-            Self::Ended(end) => write!(f, "ended {end}"),
-            Self::NoSecret(name) => write!(f, "no secret `{name}`"),
-        }
-    }
-}
-
 impl Means {
     /// What `installed` is granted, and what of it holds.
     pub(crate) fn grant(&self, installed: &Installed) -> Result<SourceGrant, MeansError> {
@@ -103,12 +72,15 @@ impl Means {
     /// What the tools of `installed` reach.
     pub(crate) fn reach(&self, installed: &Installed) -> Result<Reach, MeansError> {
         let grant = self.grant(installed)?.effective;
-        let (source, package) = (installed.source(), &installed.manifest().package);
         let access = grant.reaches_http().then(|| self.access(&grant)).transpose()?;
         let network = access.map(|access| Network { door: self.door.clone(), access: Arc::new(access) });
         let vault = Some(self.vault.clone());
-        let state =
-            Some(StatePlace { store: self.state.clone(), source: source.clone(), package: package.name.clone() });
+        let state = Some(StatePlace {
+            store: self.state.clone(),
+            source: installed.source().clone(),
+            signer: installed.signer(),
+            package: installed.manifest().package.name.clone(),
+        });
         Ok(Reach { grant: Arc::new(grant), network, vault, workspace: self.workspace.clone(), state })
     }
 
@@ -198,104 +170,6 @@ fn not_given(name: &str, asked: &Credential) -> String {
     format!("`ringfence secret set NAME` stores its value, and `ringfence grant SOURCE {given_by}` gives it")
 }
 
-/// Whether `given` is what `asked` asks for.
-fn is_given(asked: &Credential, given: &GrantedCredential) -> bool {
-    match (&asked.oauth2, &given.oauth2) {
-        (None, None) => true,
-        (Some(asked), Some(given)) => given.narrow(asked).as_ref() == Some(asked),
-        _ => false,
-    }
-}
-
-/// What a credential is obtained with, where it is a token.
-fn obtained(asked: &Credential) -> String {
-    let Some(oauth2) = &asked.oauth2 else { return String::new() };
-    let scopes: Vec<&str> = oauth2.scopes.iter().map(Scope::as_str).collect();
-    let scopes = if scopes.is_empty() { String::new() } else { format!(" for {}", scopes.join(" ")) };
-    format!(" (a token from {} by {}{scopes})", oauth2.token_url, oauth2.grant)
-}
-
 fn rule_set(requests: &[RequestPattern]) -> RuleSet {
     RuleSet::new(requests.iter().cloned().map(HttpRule::from).collect())
-}
-
-/// What a package asks for beside limits, in words.
-pub(crate) fn asked_by(package: &PackageInfo) -> Vec<String> {
-    let asked = asked(&package.capabilities, &Granted::default(), |_| None);
-    asked.into_iter().map(|asked| asked.what).collect()
-}
-
-/// The first secret behind `given` that is not there.
-fn missing(given: &GrantedCredential, vault: &Vault) -> Option<HeldBack> {
-    let stored = vault.list();
-    let login = given.oauth2.as_ref().and_then(|client| client.refresh_token.as_ref());
-    let is_there = |name: &str| stored.iter().any(|listed| listed.name.as_str() == name);
-    [Some(&given.secret), login]
-        .into_iter()
-        .flatten()
-        .find(|name| !is_there(name))
-        .map(|name| HeldBack::NoSecret(name.clone()))
-}
-
-impl SourceGrant {
-    /// What the package asks for, one by one.
-    pub(crate) fn asked(&self, vault: &Vault) -> Vec<Asked> {
-        let held_back = match (&self.suspended, &self.file.granted.expires) {
-            (Some(_), _) => Some(HeldBack::Suspended),
-            (None, Some(end)) if self.effective.has_ended() => Some(HeldBack::Ended(end.clone())),
-            _ => None,
-        };
-        let lacks = |given: &GrantedCredential| held_back.clone().or_else(|| missing(given, vault));
-        let mut list = asked(self.effective.requested(), &self.file.granted, lacks);
-        for asked in list.iter_mut().filter(|asked| asked.granted) {
-            asked.held_back = held_back.clone();
-            asked.granted = held_back.is_none();
-        }
-        list
-    }
-}
-
-/// What a package asks for, one by one. What `lacks` says of a credential holds it back.
-pub(crate) fn asked(
-    requested: &Capabilities,
-    granted: &Granted,
-    lacks: impl Fn(&GrantedCredential) -> Option<HeldBack>,
-) -> Vec<Asked> {
-    let mut list = Vec::new();
-    let mut add = |what: String, given: bool| list.push(Asked { what, granted: given, held_back: None });
-    for rule in &requested.http {
-        add(
-            format!("HTTP {rule}"),
-            granted.http.iter().any(|given| given.url == rule.url && given.methods == rule.methods),
-        );
-    }
-    for (name, asked) in &requested.credentials {
-        let optional = if asked.optional { " (optional)" } else { "" };
-        let what =
-            format!("credential `{name}`{}{optional} {}", obtained(asked), asked.description).trim_end().to_owned();
-        let held_back = granted.credentials.get(name).filter(|given| is_given(asked, given)).map(&lacks);
-        list.push(Asked { what, granted: held_back == Some(None), held_back: held_back.flatten() });
-    }
-    let mut add = |what: String, given: bool| list.push(Asked { what, granted: given, held_back: None });
-    let (asked, given) = (&requested.secrets, &granted.secrets);
-    for (verb, asked, given) in [("asking for", &asked.test, &given.test), ("signing with", &asked.sign, &given.sign)] {
-        asked.iter().for_each(|pattern| add(format!("{verb} the secret `{pattern}`"), given.contains(pattern)));
-    }
-    let (asked, given) = (&requested.workspace, &granted.workspace);
-    for (verb, asked, given) in [("reading", &asked.read, &given.read), ("writing", &asked.write, &given.write)] {
-        asked.iter().for_each(|pattern| add(format!("{verb} `{pattern}`"), given.contains(pattern)));
-    }
-    for name in &requested.env {
-        add(format!("the environment value `{name}`"), granted.env.contains_key(name));
-    }
-    for (alias, wanted) in &requested.tools {
-        let tool = granted.tools.get(alias).map_or_else(|| "a tool".into(), |tool| format!("`{tool}`"));
-        add(format!("calling {tool} as `{alias}` {wanted}").trim_end().to_owned(), granted.tools.contains_key(alias));
-    }
-    if let Some(asked) = requested.state {
-        let StateQuota { bytes, keys } = asked;
-        let given = granted.state.is_some_and(|given| given.least(asked) == asked);
-        add(format!("keeping {bytes} bytes and {keys} keys for each user"), given);
-    }
-    list
 }

@@ -1,6 +1,9 @@
 //! What tools keep between their calls, as the operator sees it: how much, not what.
 
+use std::collections::BTreeSet;
+
 use ringfence_core::name::{NameError, SourceName};
+use ringfence_package::Installed;
 use ringfence_store::{Database, StateRow, StoreError};
 
 use crate::request::{ErrorKind, Reply, RequestError, StateEntry};
@@ -25,9 +28,41 @@ pub(crate) fn clear(database: &Database, source: String, user: Option<&str>) -> 
     }
 }
 
+/// Gives what the package of `from` kept to the one that is `installed` in its place.
+pub(crate) fn give(database: &Database, installed: &Installed, from: &str) -> Result<Reply, RequestError> {
+    let source = installed.source();
+    match database.give_tool_state(source, from, &installed.signer()).map_err(|error| failed(&error))? {
+        0 => {
+            let message = format!(
+                "no package of `{from}` keeps anything as `{source}`; `ringfence state list` shows the signers of those \
+                 that do"
+            );
+            Err(RequestError { kind: ErrorKind::NotFound, code: "state.nothing".into(), message })
+        }
+        keys => Ok(Reply::StateGiven { keys }),
+    }
+}
+
+/// What was kept as `source` for the packages of other signers than the one that is `installed`, in sentences.
+pub(crate) fn of_others(database: &Database, installed: &Installed) -> Result<Vec<String>, RequestError> {
+    let (source, signer) = (installed.source(), installed.signer());
+    let rows = database.tool_state().map_err(|error| failed(&error))?;
+    let others =
+        rows.into_iter().map(|row| row.owner).filter(|owner| owner.source == *source && owner.signer != signer);
+    let others: BTreeSet<String> = others.map(|owner| owner.signer).collect();
+    let told = |other: &String| {
+        format!(
+            "what a package of `{other}` kept is not seen by this one; `ringfence state give {source} --from SIGNER` gives \
+             it to this one"
+        )
+    };
+    Ok(others.iter().map(told).collect())
+}
+
 fn entry(row: StateRow) -> StateEntry {
     StateEntry {
         source: row.owner.source.to_string(),
+        signer: row.owner.signer,
         package: row.owner.package.to_string(),
         user: row.owner.user,
         keys: row.keys,

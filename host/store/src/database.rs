@@ -11,12 +11,13 @@ use rusqlite::{Connection, ErrorCode, Row, Transaction, TransactionBehavior};
 use crate::error::StoreError;
 
 /// The steps from an empty database to the present schema; `user_version` counts those that were taken.
-const MIGRATIONS: [&str; 5] = [
+const MIGRATIONS: [&str; 6] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
     include_str!("schema/4.sql"),
     include_str!("schema/5.sql"),
+    include_str!("schema/6.sql"),
 ];
 
 /// How long to wait for another connection. Only a person with the `sqlite3` tool could hold one: the folder is locked.
@@ -124,6 +125,24 @@ mod tests {
         Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
         let error = Database::open(&path).err().unwrap();
         assert!(matches!(error, StoreError::NewerSchema { found: 99, .. }), "{error}");
+    }
+
+    #[test]
+    fn what_was_kept_before_signers_counted_is_that_of_who_is_installed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state.db");
+        let before = Connection::open(&path).unwrap();
+        MIGRATIONS[..5].iter().for_each(|step| before.execute_batch(step).unwrap());
+        before.pragma_update(None, "user_version", 5).unwrap();
+        let insert = "INSERT INTO installed VALUES ('a', '1.0.0', 'acme', 'd', 'AB', 'sig', 0, 0, '{}', NULL);
+                      INSERT INTO installed VALUES ('b', '1.0.0', 'acme', 'd', NULL, NULL, 0, 0, '{}', NULL);
+                      INSERT INTO tool_state VALUES ('a', 'p', 'null', 'k', x'01');
+                      INSERT INTO tool_state VALUES ('b', 'p', 'null', 'k', x'02');";
+        before.execute_batch(insert).unwrap();
+        drop(before);
+        let rows = Database::open(&path).unwrap().tool_state().unwrap();
+        let signers: Vec<_> = rows.iter().map(|row| (row.owner.source.as_str(), row.owner.signer.as_str())).collect();
+        assert_eq!(signers, [("a", "AB"), ("b", "unsigned/acme")]);
     }
 
     #[test]

@@ -29,11 +29,11 @@ enum Written {
     Removed,
 }
 
-const OWNED: &str = "source = ?1 AND package = ?2 AND user = ?3";
+const OWNED: &str = "source = ?1 AND signer = ?2 AND package = ?3 AND user = ?4";
 const BYTES: &str = "coalesce(sum(octet_length(key) + octet_length(value)), 0)";
 
 impl Database {
-    /// What is kept, by source, package and user.
+    /// What is kept, by source, signer, package and user.
     ///
     /// # Errors
     /// When the database cannot be read.
@@ -41,7 +41,7 @@ impl Database {
         self.read(|connection| {
             connection
                 .prepare_cached(&format!(
-                    "SELECT source, package, user, count(*), {BYTES} FROM tool_state GROUP BY 1, 2, 3 ORDER BY 1, 2, 3"
+                    "SELECT source, signer, package, user, count(*), {BYTES} FROM tool_state GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4"
                 ))?
                 .query_map([], from_row)?
                 .collect()
@@ -58,6 +58,20 @@ impl Database {
             transaction.execute(
                 "DELETE FROM tool_state WHERE source = ?1 AND (?2 IS NULL OR user = ?2)",
                 params![source.as_str(), user],
+            )
+        })
+    }
+
+    /// Gives what the packages of the signer `from` kept as `source` to those of `to`, in place of what these kept under
+    /// the same keys. Says how many keys that were.
+    ///
+    /// # Errors
+    /// When it cannot be written; then nothing has changed.
+    pub fn give_tool_state(&self, source: &SourceName, from: &str, to: &str) -> Result<usize, StoreError> {
+        self.write(|transaction| {
+            transaction.execute(
+                "UPDATE OR REPLACE tool_state SET signer = ?3 WHERE source = ?1 AND signer = ?2",
+                [source.as_str(), from, to],
             )
         })
     }
@@ -86,23 +100,23 @@ impl ToolState for Database {
     }
 
     fn delete(&self, owner: &StateOwner, key: &str) -> io::Result<bool> {
-        let [source, package, user] = columns(owner);
+        let [source, signer, package, user] = columns(owner);
         let removed = self.write(|transaction| {
             transaction
-                .prepare_cached(&format!("DELETE FROM tool_state WHERE {OWNED} AND key = ?4"))?
-                .execute(params![source, package, user, key])
+                .prepare_cached(&format!("DELETE FROM tool_state WHERE {OWNED} AND key = ?5"))?
+                .execute(params![source, signer, package, user, key])
         });
         removed.map(|removed| removed > 0).map_err(io::Error::other)
     }
 
     fn keys(&self, owner: &StateOwner, prefix: &str) -> io::Result<Vec<String>> {
-        let [source, package, user] = columns(owner);
+        let [source, signer, package, user] = columns(owner);
         self.read(|connection| {
             connection
                 .prepare_cached(&format!(
-                    "SELECT key FROM tool_state WHERE {OWNED} AND substr(key, 1, length(?4)) = ?4 ORDER BY key"
+                    "SELECT key FROM tool_state WHERE {OWNED} AND substr(key, 1, length(?5)) = ?5 ORDER BY key"
                 ))?
-                .query_map(params![source, package, user, prefix], |row| row.get(0))?
+                .query_map(params![source, signer, package, user, prefix], |row| row.get(0))?
                 .collect()
         })
         .map_err(io::Error::other)
@@ -110,10 +124,10 @@ impl ToolState for Database {
 }
 
 fn value(connection: &Connection, owner: &StateOwner, key: &str) -> rusqlite::Result<Option<Vec<u8>>> {
-    let [source, package, user] = columns(owner);
+    let [source, signer, package, user] = columns(owner);
     connection
-        .prepare_cached(&format!("SELECT value FROM tool_state WHERE {OWNED} AND key = ?4"))?
-        .query_row(params![source, package, user, key], |row| row.get(0))
+        .prepare_cached(&format!("SELECT value FROM tool_state WHERE {OWNED} AND key = ?5"))?
+        .query_row(params![source, signer, package, user, key], |row| row.get(0))
         .optional()
 }
 
@@ -126,7 +140,7 @@ fn write(
     condition: &WriteIf,
     quota: StateQuota,
 ) -> rusqlite::Result<Written> {
-    let [source, package, user] = columns(owner);
+    let [source, signer, package, user] = columns(owner);
     // A call may outlive the removal of its package, which must find nothing left behind.
     let installed =
         transaction.prepare_cached("SELECT 1 FROM installed WHERE source = ?1")?.exists([owner.source.as_str()])?;
@@ -139,32 +153,33 @@ fn write(
         return Ok(Written::Differs);
     }
     let (keys, bytes): (i64, i64) = transaction
-        .prepare_cached(&format!("SELECT count(*), {BYTES} FROM tool_state WHERE {OWNED} AND key <> ?4"))?
-        .query_row(params![source, package, user, key], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        .prepare_cached(&format!("SELECT count(*), {BYTES} FROM tool_state WHERE {OWNED} AND key <> ?5"))?
+        .query_row(params![source, signer, package, user, key], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let bytes = bytes.cast_unsigned() + key.len() as u64 + value.len() as u64;
     if keys.cast_unsigned() + 1 > quota.keys || bytes > quota.bytes {
         return Ok(Written::OverQuota);
     }
     transaction
         .prepare_cached(
-            "INSERT OR REPLACE INTO tool_state (source, package, user, key, value) VALUES (?1,?2,?3,?4,?5)",
+            "INSERT OR REPLACE INTO tool_state (source, signer, package, user, key, value) VALUES (?1,?2,?3,?4,?5,?6)",
         )?
-        .execute(params![source, package, user, key, value])?;
+        .execute(params![source, signer, package, user, key, value])?;
     Ok(Written::Yes)
 }
 
-fn columns(owner: &StateOwner) -> [String; 3] {
+fn columns(owner: &StateOwner) -> [String; 4] {
     let user = Value::from(owner.user.clone()).to_string();
-    [owner.source.as_str().to_owned(), owner.package.as_str().to_owned(), user]
+    [owner.source.as_str().to_owned(), owner.signer.clone(), owner.package.as_str().to_owned(), user]
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<StateRow> {
     let owner = StateOwner {
         source: parsed(row, 0, SourceName::try_from)?,
-        package: parsed(row, 1, SourceName::try_from)?,
-        user: parsed(row, 2, |text| serde_json::from_str(&text))?,
+        signer: row.get(1)?,
+        package: parsed(row, 2, SourceName::try_from)?,
+        user: parsed(row, 3, |text| serde_json::from_str(&text))?,
     };
-    Ok(StateRow { owner, keys: row.get::<_, i64>(3)?.cast_unsigned(), bytes: row.get::<_, i64>(4)?.cast_unsigned() })
+    Ok(StateRow { owner, keys: row.get::<_, i64>(4)?.cast_unsigned(), bytes: row.get::<_, i64>(5)?.cast_unsigned() })
 }
 
 #[cfg(test)]

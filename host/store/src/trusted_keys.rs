@@ -84,6 +84,19 @@ impl Database {
                 .map(drop)
         })
     }
+
+    /// Calls the owner of the key `key_id` otherwise, here and where its packages are recorded.
+    ///
+    /// # Errors
+    /// When it cannot be written; then nothing has changed.
+    pub fn rename_publisher(&self, key_id: &str, publisher: &str) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            ["trusted_key", "installed", "pin", "grant_holder"].into_iter().try_for_each(|table| {
+                let rename = format!("UPDATE {table} SET publisher = ?2 WHERE key_id = ?1");
+                transaction.execute(&rename, [key_id, publisher]).map(drop)
+            })
+        })
+    }
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<TrustedKeyRow> {
@@ -119,6 +132,8 @@ mod tests {
         assert_eq!(database.trusted_keys().unwrap(), [key.clone()]);
         key.revoked = Some(Revocation { at: 6, reason: "leaked".into() });
         database.put_trusted_key(&key).unwrap();
+        database.rename_publisher(&key.key_id, "acme corp").unwrap();
+        key.publisher = "acme corp".into();
         assert_eq!(database.trusted_key("0123456789ABCDEF").unwrap(), Some(key));
     }
 }

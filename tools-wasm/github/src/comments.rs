@@ -81,8 +81,8 @@ struct NewComment<'a> {
 )]
 pub fn list_comments(args: ListComments) -> Result<Output, Failure> {
     let request = api::get(&path(&args.repository, args.number));
-    let answer = api::answer(page::ask(request, args.page, args.per_page))?;
-    let comments = Comments { comments: answer.json()?, next_page: page::next(&answer, args.page) };
+    let (comments, next_page) = page::get(request, args.page, args.per_page)?;
+    let comments = Comments { comments, next_page };
     Output::text(comments.text()).with_structured(&comments)
 }
 

@@ -113,10 +113,8 @@ pub fn list_issues(args: ListIssues) -> Result<Output, Failure> {
     };
     let labels = (!args.labels.is_empty()).then(|| args.labels.join(","));
     let request = api::get(&args.repository.path("/issues")).query("state", state).optional_query("labels", labels);
-    let answer = api::answer(page::ask(request, args.page, args.per_page))?;
-    let found: Vec<Issue> = answer.json()?;
-    let issues = found.into_iter().map(Issue::without_body).collect();
-    let issues = Issues { issues, next_page: page::next(&answer, args.page) };
+    let (found, next_page) = page::get::<Vec<Issue>>(request, args.page, args.per_page)?;
+    let issues = Issues { issues: found.into_iter().map(Issue::without_body).collect(), next_page };
     Output::text(issues.text(&args.repository)).with_structured(&issues)
 }
 

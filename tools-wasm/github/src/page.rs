@@ -1,6 +1,10 @@
 //! Long lists come in pages.
 
 use ringfence_sdk::http::{Request, Response};
+use ringfence_sdk::prelude::*;
+use ringfence_sdk::serde::de::DeserializeOwned;
+
+use crate::api;
 
 /// The first page, which is the one that a call without a number means.
 pub(crate) fn first() -> u32 {
@@ -12,13 +16,17 @@ pub(crate) fn usual_size() -> u8 {
     30
 }
 
-/// Asks for one page.
-pub(crate) fn ask(request: Request, page: u32, per_page: u8) -> Request {
-    request.query("page", page).query("per_page", per_page)
+/// Asks for one page, and gives it with the number of the next; `None` where it is the last.
+///
+/// # Errors
+/// GitHub does not answer, or not with that.
+pub(crate) fn get<T: DeserializeOwned>(request: Request, page: u32, per_page: u8) -> Result<(T, Option<u32>), Failure> {
+    let answer = api::answer(request.query("page", page).query("per_page", per_page))?;
+    Ok((answer.json()?, next(&answer, page)))
 }
 
 /// The number of the page after `page`, where the answer links to one (RFC 8288).
-pub(crate) fn next(answer: &Response, page: u32) -> Option<u32> {
+fn next(answer: &Response, page: u32) -> Option<u32> {
     let links = answer.header("link")?;
     let is_next = |link: &str| link.split(';').skip(1).any(|part| matches!(part.trim(), "rel=\"next\"" | "rel=next"));
     if links.split(',').any(is_next) { page.checked_add(1) } else { None }

@@ -1,8 +1,6 @@
 //! Searches all of GitHub.
 
-use ringfence_sdk::http::Request;
 use ringfence_sdk::prelude::*;
-use ringfence_sdk::serde::de::DeserializeOwned;
 
 use crate::issue::Issue;
 use crate::repositories::RepositoryFacts;
@@ -125,7 +123,7 @@ pub fn search_repositories(args: SearchRepositories) -> Result<Output, Failure> 
         RepositoryOrder::Updated => "updated",
     });
     let request = api::get("/search/repositories").query("q", &args.query).optional_query("sort", sort);
-    let (hits, next_page) = search::<RepositoryFacts>(request, args.page, args.per_page)?;
+    let (hits, next_page) = page::get::<Hits<RepositoryFacts>>(request, args.page, args.per_page)?;
     let Hits { total_count, incomplete_results, items: repositories } = hits;
     let text = text(total_count, repositories.iter().map(RepositoryFacts::line), next_page);
     let found = FoundRepositories { total_count, incomplete_results, repositories, next_page };
@@ -153,18 +151,13 @@ pub fn search_issues(args: SearchIssues) -> Result<Output, Failure> {
         IssueOrder::Comments => "comments",
     });
     let request = api::get("/search/issues").query("q", &args.query).optional_query("sort", sort);
-    let (hits, next_page) = search::<Issue>(request, args.page, args.per_page)?;
+    let (hits, next_page) = page::get::<Hits<Issue>>(request, args.page, args.per_page)?;
     let Hits { total_count, incomplete_results, items } = hits;
     let issues: Vec<Issue> = items.into_iter().map(Issue::without_body).collect();
     let lines = issues.iter().map(|issue| format!("{} {}", issue.line(), issue.html_url));
     let text = text(total_count, lines, next_page);
     let found = FoundIssues { total_count, incomplete_results, issues, next_page };
     Output::text(text).with_structured(&found)
-}
-
-fn search<T: DeserializeOwned>(request: Request, page: u32, per_page: u8) -> Result<(Hits<T>, Option<u32>), Failure> {
-    let answer = api::answer(page::ask(request, page, per_page))?;
-    Ok((answer.json()?, page::next(&answer, page)))
 }
 
 fn text(total: u64, lines: impl Iterator<Item = String>, next: Option<u32>) -> String {

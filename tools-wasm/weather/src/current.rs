@@ -6,6 +6,7 @@ use crate::open_meteo;
 use crate::place::{Location, Place};
 use crate::sky;
 use crate::units::{UnitNames, Units};
+use crate::words;
 
 /// The arguments of [`current`](fn@current).
 #[derive(Deserialize, JsonSchema)]
@@ -118,7 +119,7 @@ impl CurrentWeather {
     fn text(&self) -> String {
         let UnitNames { temperature, speed, precipitation } = self.units;
         let value = |name: &str, value: Option<f64>, unit: &str| value.map(|value| format!("{name} {value} {unit}"));
-        let known: Vec<String> = [
+        let known = words::joined([
             self.sky.map(str::to_owned),
             self.temperature.map(|value| format!("{value} {temperature}")),
             value("feels like", self.feels_like, temperature),
@@ -128,11 +129,7 @@ impl CurrentWeather {
             value("wind", self.wind, speed),
             value("gusts", self.gusts, speed),
             value("from", self.wind_from, "°"),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        let known = if known.is_empty() { "nothing is known".to_owned() } else { known.join(", ") };
+        ]);
         format!("{} at {}: {known}.", self.place, self.time)
     }
 }

@@ -6,6 +6,7 @@ use crate::open_meteo;
 use crate::place::{Location, Place};
 use crate::sky;
 use crate::units::{UnitNames, Units};
+use crate::words;
 
 /// The arguments of [`forecast`](fn@forecast).
 #[derive(Deserialize, JsonSchema)]
@@ -158,17 +159,13 @@ impl Day {
             (None, Some(high)) => Some(format!("up to {high} {}", units.temperature)),
             (None, None) => None,
         };
-        let known: Vec<String> = [
+        let known = words::joined([
             self.sky.map(str::to_owned),
             range,
             self.precipitation.map(|sum| format!("precipitation {sum} {}", units.precipitation)),
             self.precipitation_chance.map(|chance| format!("chance of it {chance} %")),
             self.wind.map(|wind| format!("wind up to {wind} {}", units.speed)),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        let known = if known.is_empty() { "nothing is known".to_owned() } else { known.join(", ") };
+        ]);
         format!("{}: {known}", self.date)
     }
 }

@@ -7,6 +7,7 @@ mod open_meteo;
 pub mod place;
 pub mod sky;
 pub mod units;
+mod words;
 
 use ringfence_sdk::export_tools;
 

@@ -32,20 +32,23 @@ pub struct PolicyRules {
 pub struct Policy {
     allow: Option<Vec<Selector>>,
     deny: Vec<Selector>,
-    /// The sources that entries name and that are not there, each with its entry and list.
+    /// The entries that name what is not there.
     absent: Vec<Absent>,
     /// Why the rules could not be read. Nothing is allowed then.
     closed: Option<PolicyError>,
 }
 
-/// An entry for a source that is not there: it was removed, or stopped, or is still to be installed. The entry holds
-/// from the moment at which the source is there.
+/// An entry for what is not there: a source that was removed, or stopped, or is still to be installed, or a tool that an
+/// update dropped. It opens and forbids nothing that there is, so it stops nobody else; it holds from the moment at which
+/// what it names is there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Absent {
     /// The entry.
     pub entry: String,
     /// `allow` or `deny`.
     pub list: &'static str,
+    /// What is not there, in words.
+    pub what: String,
     /// What it may have meant, in words.
     pub hint: String,
 }
@@ -54,7 +57,7 @@ pub struct Absent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Selector {
     Tool(ToolId),
-    /// A tool, as it is written, of a source that is not there.
+    /// A tool, as it is written, that is not there, or whose source is not.
     Absent(String),
     /// A name of the reference documents' inventories. It means the built-in, once there is one.
     Reserved(String),
@@ -83,11 +86,12 @@ pub enum PolicyError {
 }
 
 impl Policy {
-    /// Reads the rules against the tools that there are. What names a source that is not there is kept for when it is:
-    /// to remove a tool must not stop all others, and a rule may stand before its tool is installed.
+    /// Reads the rules against the tools that there are. What names a source or a tool that is not there is kept for when
+    /// it is: to remove or update a tool must not stop all others, and a rule may stand before its tool is installed.
     ///
     /// # Errors
-    /// [`PolicyError::Unknown`] for an entry that names no tool of a source that is there, and no group.
+    /// [`PolicyError::Unknown`] for an entry that can never be the name of a tool, a source or a group, or that is a slip
+    /// in the name of a group.
     pub fn load(rules: &PolicyRules, registry: &Registry) -> Result<Self, PolicyError> {
         let mut absent = Vec::new();
         let allow = rules.allow.as_ref().map(|list| selectors(list, "allow", registry, &mut absent)).transpose()?;
@@ -100,7 +104,7 @@ impl Policy {
         Self { allow: None, deny: Vec::new(), absent: Vec::new(), closed: Some(error) }
     }
 
-    /// The entries for sources that were not there when the rules were read.
+    /// The entries for what was not there when the rules were read.
     pub fn absent(&self) -> &[Absent] {
         &self.absent
     }
@@ -175,8 +179,8 @@ impl Selector {
 
 impl fmt::Display for Absent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { entry, list, hint } = self;
-        write!(f, "`{entry}` under `{list}` names a source that is not there{hint}; it holds as soon as that is there")
+        let Self { entry, list, what, hint } = self;
+        write!(f, "`{entry}` under `{list}` names {what} that is not there{hint}; it holds as soon as that is there")
     }
 }
 
@@ -186,11 +190,14 @@ impl fmt::Display for Selector {
             Self::Tool(id) => f.write_str(&id.wire_name()),
             Self::Reserved(name) | Self::Absent(name) => f.write_str(name),
             Self::Source(source) => write!(f, "group:{source}"),
-            Self::Guests => f.write_str("group:wasm"),
+            Self::Guests => write!(f, "group:{GUESTS}"),
             Self::Members(names) => write!(f, "group of {}", names.join(", ")),
         }
     }
 }
+
+/// The group of all guests.
+const GUESTS: &str = "wasm";
 
 /// The groups of GoClaw's tools system, by name.
 const GROUPS: &[(&str, &[&str])] = &[
@@ -224,37 +231,58 @@ fn selector(
 ) -> Result<Selector, PolicyError> {
     let tools = registry.all();
     let found = match entry.strip_prefix("group:") {
-        Some(group) => group_selector(group),
-        None if is_reserved(entry) => Some(Selector::Reserved(entry.to_owned())),
-        None => match tools.iter().find(|tool| is_called(tool, entry)) {
-            Some(tool) => Some(Selector::Tool(tool.id().clone())),
-            // A slip in the name of a tool is found only beside its source.
-            None => source_of(entry).filter(|source| !is_there(source, &tools)).map(|_| Selector::Absent(entry.into())),
-        },
+        Some(group) => group_selector(group, &tools),
+        None => tool_selector(entry, &tools),
     };
     let hint = || {
-        let near = nearest(entry, tools.iter().map(|tool| tool.wire_name()), 1);
+        let group = |name: &str| format!("group:{name}");
+        let mut names: Vec<String> = match entry.starts_with("group:") {
+            true => group_names().map(group).chain(tools.iter().map(|tool| group(tool.id().source.as_str()))).collect(),
+            false => tools.iter().map(|tool| tool.wire_name().to_owned()).collect(),
+        };
+        names.retain(|name| name != entry);
+        let near = nearest(entry, names.iter().map(String::as_str), 1);
         near.first().map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default()
     };
-    let is_absent = match &found {
-        Some(Selector::Absent(_)) => true,
-        Some(Selector::Source(source)) => !source.is_bare() && !is_there(source, &tools),
-        _ => false,
+    let is_known = |source: &SourceName| source.is_bare() || is_there(source, &tools);
+    let missing = match &found {
+        Some(Selector::Absent(name)) => match source_of(name).filter(|source| is_there(source, &tools)) {
+            Some(source) => Some(format!("a tool of `{source}`")),
+            None => Some("a source".to_owned()),
+        },
+        Some(Selector::Source(source)) if !is_known(source) => Some("a source".to_owned()),
+        _ => None,
     };
-    if is_absent {
-        absent.push(Absent { entry: entry.to_owned(), list, hint: hint() });
-    }
+    absent.extend(missing.map(|what| Absent { entry: entry.to_owned(), list, what, hint: hint() }));
     found.ok_or_else(|| PolicyError::Unknown { entry: entry.to_owned(), list, hint: hint() })
 }
 
-fn group_selector(group: &str) -> Option<Selector> {
-    if group == "wasm" {
+fn tool_selector(entry: &str, tools: &[Arc<Registered>]) -> Option<Selector> {
+    if is_reserved(entry) {
+        return Some(Selector::Reserved(entry.to_owned()));
+    }
+    match tools.iter().find(|tool| is_called(tool, entry)) {
+        Some(tool) => Some(Selector::Tool(tool.id().clone())),
+        None => source_of(entry).map(|_| Selector::Absent(entry.to_owned())),
+    }
+}
+
+/// A group, or the source of that name, which need not be there. What is one letter off the name of a group is taken for
+/// a slip: as that of a source it would leave open what a group forbids.
+fn group_selector(group: &str, tools: &[Arc<Registered>]) -> Option<Selector> {
+    if group == GUESTS {
         return Some(Selector::Guests);
     }
     if let Some((_, members)) = GROUPS.iter().find(|(name, _)| *name == group) {
         return Some(Selector::Members(members));
     }
-    SourceName::try_from(group.to_owned()).ok().map(Selector::Source)
+    let source = SourceName::try_from(group.to_owned()).ok()?;
+    let is_slip = group_names().any(|name| name.len() > 2 && strsim::osa_distance(name, group) == 1);
+    (!is_slip || is_there(&source, tools)).then_some(Selector::Source(source))
+}
+
+fn group_names() -> impl Iterator<Item = &'static str> {
+    GROUPS.iter().map(|(name, _)| *name).chain([GUESTS])
 }
 
 /// Whether `name` is how `tool` is written: on the wire, or as a source and its tool.

@@ -63,17 +63,26 @@ pub(super) fn parents(name: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(name.split_once('.'), |(_, above)| above.split_once('.')).map(|(_, above)| above)
 }
 
-/// What stands behind the wildcard. One label alone is all of `com`: no tool has business with that. Which longer names
-/// belong to everybody (`co.uk`) would take the public suffix list, so this is as far as the check goes.
+/// What stands behind the wildcard. Below `com` and `co.uk` anybody can have a name: no tool has business with them all.
+/// Suffixes that a company gives to its customers, such as `github.io`, are not refused: many (`googleapis.com`) have names
+/// of the company itself below them.
 fn wildcard_domain(text: &str, domain: &str) -> Result<String, PatternError> {
     if domain.contains('*') {
         return Err(PatternError::HostWildcard(text.to_owned()));
     }
     match normal_host(domain) {
-        Some(Host::Domain(domain)) if domain.contains('.') => Ok(domain),
+        Some(Host::Domain(domain)) if !is_everybodys(&domain) => Ok(domain),
         Some(Host::Domain(_)) => Err(PatternError::HostTooWide(text.to_owned())),
         _ => Err(PatternError::Host(text.to_owned())),
     }
+}
+
+/// Whether `domain` is a suffix below which registries give names to whoever asks.
+fn is_everybodys(domain: &str) -> bool {
+    let listed = psl::suffix(domain.as_bytes());
+    let is_suffix =
+        listed.is_some_and(|suffix| suffix.as_bytes() == domain.as_bytes() && suffix.typ() == Some(psl::Type::Icann));
+    is_suffix || !domain.contains('.')
 }
 
 impl fmt::Display for HostPattern {

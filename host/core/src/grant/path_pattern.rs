@@ -9,7 +9,8 @@ use super::url_pattern::PatternError;
 ///
 /// A segment matches whole or not at all, so `/api` is neither `/apikeys` nor `/api/`. Empty segments (`//`) match no
 /// `*`, and neither do those that only have parameters (`;x`): a server that folds them away would see a path with
-/// fewer segments than the rule.
+/// fewer segments than the rule. For the same reason a segment with a percent-encoded `/` matches no `*`; it matches the
+/// same one in the rule, and `**`, which covers it however a server reads it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PathPattern {
     segments: Vec<Segment>,
@@ -70,7 +71,7 @@ impl Segment {
     fn matches(&self, segment: &str) -> bool {
         match self {
             Self::Literal(own) => own == segment,
-            Self::Any => !without_parameters(segment).is_empty(),
+            Self::Any => !without_parameters(segment).is_empty() && !segment.contains('/'),
         }
     }
 

@@ -26,6 +26,10 @@ fn what_a_rule_covers() {
         ("https://*.x.com/**", "https://x.com/", false),
         ("https://*.x.com/**", "https://a.b.x.com/", false),
         ("https://*.x.com/**", "https://evilx.com/", false),
+        ("https://*.x.co.uk/**", "https://a.x.co.uk/", true),
+        ("https://*.www.ck/**", "https://a.www.ck/", true),
+        ("https://*.googleapis.com/**", "https://gmail.googleapis.com/", true),
+        ("https://*.corp.internal/**", "https://a.corp.internal/", true),
         ("https://**.x.com/**", "https://a.x.com/", true),
         ("https://**.x.com/**", "https://a.b.c.x.com/", true),
         ("https://**.x.com/**", "https://x.com/", false),
@@ -61,6 +65,15 @@ fn what_a_rule_covers() {
         ("https://x.com/a/*", "https://x.com/a/", false),
         ("https://x.com/a/*", "https://x.com/a/;x", false),
         ("https://x.com/a/*", "https://x.com/a/b;x", true),
+        ("https://x.com/g%2Fp/read", "https://x.com/g%2fp/read", true),
+        ("https://x.com/g%2Fp/read", "https://x.com/g/p/read", false),
+        ("https://x.com/g/p/read", "https://x.com/g%2Fp/read", false),
+        ("https://x.com/g%2Fp/read", "https://x.com/g%2Fq/read", false),
+        ("https://x.com/g%2Fp/**", "https://x.com/g%2Fp/a%2Fb", true),
+        ("https://x.com/**", "https://x.com/g%2Fp/read", true),
+        ("https://x.com/*/read", "https://x.com/g%2Fp/read", false),
+        ("https://x.com/g/**", "https://x.com/g%2Fp", false),
+        ("https://x.com/g/**", "https://x.com/g//p", true),
         ("https://x.com/%2A", "https://x.com/*", true),
         ("https://x.com/%2A", "https://x.com/a", false),
         ("https://x.com/é", "https://x.com/%C3%A9", true),
@@ -101,6 +114,8 @@ fn two_rules_meet_where_a_request_passes_both() {
         ("GET https://a.x.com/v1/**", "GET https://a.x.com/v2/**", false),
         ("GET https://a.x.com/v1/**", "GET https://a.x.com/*/now", true),
         ("GET https://a.x.com/v1/a/**", "GET https://a.x.com/v1", false),
+        ("GET https://a.x.com/v1/*", "GET https://a.x.com/v1/g%2Fp", false),
+        ("GET https://a.x.com/v1/**", "GET https://a.x.com/v1/g%2Fp", true),
     ] {
         assert_eq!(rule(one).meets(&rule(other)), meet, "{one} {other}");
         assert_eq!(rule(other).meets(&rule(one)), meet, "{other} {one}");
@@ -131,6 +146,11 @@ fn what_is_no_pattern() {
         ("https://a.*.com/", HostWildcard(text("a.*.com"))),
         ("https://*.com/", HostTooWide(text("*.com"))),
         ("https://**.com./", HostTooWide(text("**.com."))),
+        ("https://*.internal/", HostTooWide(text("*.internal"))),
+        ("https://*.co.uk/", HostTooWide(text("*.co.uk"))),
+        ("https://**.CO.uk./", HostTooWide(text("**.CO.uk."))),
+        ("https://*.公司.cn/", HostTooWide(text("*.公司.cn"))),
+        ("https://*.any.ck/", HostTooWide(text("*.any.ck"))),
         ("https://*.0.0.1/", Host(text("*.0.0.1"))),
         ("https://x.com:0/", Port(text("0"))),
         ("https://x.com:/", Port(text(""))),
@@ -142,7 +162,9 @@ fn what_is_no_pattern() {
         ("https://x.com/a*", PathWildcard(text("a*"))),
         ("https://x.com/**/a", PathWildcard(text("**"))),
         ("https://x.com/..", Segment { segment: text(".."), error: SegmentError::Dots }),
-        ("https://x.com/a%2Fb", Segment { segment: text("a%2Fb"), error: SegmentError::Separator }),
+        ("https://x.com/a%2F", Segment { segment: text("a%2F"), error: SegmentError::Separator }),
+        ("https://x.com/a%2F..%2Fb", Segment { segment: text("a%2F..%2Fb"), error: SegmentError::Dots }),
+        ("https://x.com/a%252Fb", Segment { segment: text("a%252Fb"), error: SegmentError::Separator }),
     ] {
         assert_eq!(pattern.parse::<UrlPattern>(), Err(expected), "{pattern}");
     }

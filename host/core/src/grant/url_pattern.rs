@@ -44,8 +44,11 @@ pub enum PatternError {
     /// A wildcard in the wrong place.
     #[error("`{0}` is not a host pattern: `*.` (one label) or `**.` (any depth) may stand once, before a domain")]
     HostWildcard(String),
-    /// All of a top-level domain.
-    #[error("`{0}` is too wide: the domain behind the wildcard needs at least two labels, as in `*.example.com`")]
+    /// All below a suffix where anybody can have a name, such as `com` or `co.uk`.
+    #[error(
+        "`{0}` is too wide: anybody can have a name below that suffix; write the domain of one owner behind the wildcard, \
+         as in `*.example.com`, or a rule for each host"
+    )]
     HostTooWide(String),
     /// Not a port.
     #[error("`{0}` is not a port: write a number from 1 to 65535")]
@@ -54,7 +57,10 @@ pub enum PatternError {
     #[error("the rule names no path: end it with `/**` for all paths, or with `/` for the root alone")]
     NoPath,
     /// `//` in the path.
-    #[error("the path has an empty segment: write one `/` between segments")]
+    #[error(
+        "the path has an empty segment: write one `/` between segments; what is asked for with `//` only `/**` in front of \
+         it lets pass"
+    )]
     EmptySegment,
     /// A wildcard in the wrong place.
     #[error(

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::session::Session;
-use crate::request::{RemoveReport, Reply, Request};
+use crate::request::{LeftBehind, Reply, Request};
 
 /// Remove an installed package, with what its tools kept between calls. Its newest version is remembered, so that no older one can come back unnoticed.
 #[derive(Args)]
@@ -19,21 +19,22 @@ impl Remove {
             anyhow::bail!("the host misunderstood")
         };
         let answer = json!({"removed": self.source, "grant": left.grant, "policy": left.policy});
-        session.answer(&answer, |_| text(&self.source, &left))
+        session.answer(&answer, |_| {
+            let removed = format!("Removed {}, with what its tools kept.", self.source);
+            [removed].into_iter().chain(remains(&left)).collect::<Vec<_>>().join("\n")
+        })
     }
 }
 
-fn text(source: &str, left: &RemoveReport) -> String {
-    let mut lines = vec![format!("Removed {source}, with what its tools kept.")];
-    lines.extend(left.grant.as_ref().map(|file| {
+/// What still speaks of a package that was removed or stopped, in sentences.
+pub(super) fn remains(left: &LeftBehind) -> Vec<String> {
+    let grant = left.grant.as_ref().map(|file| {
         let file = file.display();
         format!("Its grant stays in {file}, for the same signer's package of this name; delete the file to end it.")
-    }));
-    if !left.policy.is_empty() {
+    });
+    let policy = (!left.policy.is_empty()).then(|| {
         let entries = left.policy.join("`, `");
-        lines.push(format!(
-            "[policy] in the configuration still names it (`{entries}`), and will hold when it is back."
-        ));
-    }
-    lines.join("\n")
+        format!("[policy] in the configuration still names it (`{entries}`), and will hold when it is back.")
+    });
+    grant.into_iter().chain(policy).collect()
 }

@@ -18,6 +18,14 @@ pub(super) struct State {
 enum StateCommand {
     /// List how much each package keeps for each user. What it is stays the package's and the user's own.
     List,
+    /// Give what the package of another signer kept to the one that is installed.
+    Give {
+        /// The source name that `ringfence list` shows.
+        source: String,
+        /// Who signed the other, as `state list` shows it.
+        #[arg(long, value_name = "SIGNER")]
+        from: String,
+    },
     /// Forget what a package keeps. Removing the package does so as well.
     Clear {
         /// The source name that `ringfence list` shows.
@@ -37,17 +45,24 @@ impl State {
                 };
                 session.answer(&entries, |entries| text(entries))
             }
+            StateCommand::Give { source, from } => {
+                let Reply::StateGiven { keys } = session.ask(Request::StateGive { source, from }).await? else {
+                    anyhow::bail!("the host misunderstood")
+                };
+                session.answer(&json!({"given": keys}), |_| format!("Gave {}.", number(keys)))
+            }
             StateCommand::Clear { source, user } => {
                 let Reply::StateCleared { keys } = session.ask(Request::StateClear { source, user }).await? else {
                     anyhow::bail!("the host misunderstood")
                 };
-                session.answer(&json!({"cleared": keys}), |_| match keys {
-                    1 => "Cleared one key.".into(),
-                    keys => format!("Cleared {keys} keys."),
-                })
+                session.answer(&json!({"cleared": keys}), |_| format!("Cleared {}.", number(keys)))
             }
         }
     }
+}
+
+fn number(keys: usize) -> String {
+    if keys == 1 { "one key".into() } else { format!("{keys} keys") }
 }
 
 fn text(entries: &[StateEntry]) -> String {
@@ -56,7 +71,8 @@ fn text(entries: &[StateEntry]) -> String {
     }
     let rows = entries.iter().map(|entry| {
         let user = entry.user.clone().unwrap_or_else(|| "(nobody named)".into());
-        [entry.source.clone(), entry.package.clone(), user, entry.keys.to_string(), show::bytes(entry.bytes)]
+        let StateEntry { source, signer, package, keys, bytes, .. } = entry.clone();
+        [source, signer, package, user, keys.to_string(), show::bytes(bytes)]
     });
-    show::table(["SOURCE", "PACKAGE", "USER", "KEYS", "SIZE"], rows)
+    show::table(["SOURCE", "SIGNER", "PACKAGE", "USER", "KEYS", "SIZE"], rows)
 }

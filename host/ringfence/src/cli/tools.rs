@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::session::Session;
 use super::show;
-use crate::request::{ErrorKind, Reply, Request, RequestError, ToolEntry};
+use crate::request::{ErrorKind, PackageEntry, Reply, Request, RequestError, ToolEntry};
 
 /// List the tools that can be called, or show one.
 #[derive(Args)]
@@ -50,11 +50,13 @@ fn find<'a>(tools: &'a [ToolEntry], name: &str) -> Result<&'a ToolEntry, Request
 async fn stopped(session: &Session, name: &str) -> anyhow::Result<Option<RequestError>> {
     let Reply::Packages(packages) = session.ask(Request::List).await? else { anyhow::bail!("the host misunderstood") };
     let source = name.split_once("__").map_or(name, |(source, _)| source);
-    let reason = packages.into_iter().find(|package| package.source == source).and_then(|package| package.stopped);
-    Ok(reason.map(|reason| RequestError {
+    let is_called = |tool: &String| tool.split_once("__").is_some_and(|(_, bare)| bare == name);
+    let has_it = |package: &PackageEntry| package.source == source || package.tools.iter().any(is_called);
+    let stopped = packages.into_iter().find(|package| package.stopped.is_some() && has_it(package));
+    Ok(stopped.map(|PackageEntry { source, stopped, .. }| RequestError {
         kind: ErrorKind::NotFound,
         code: "stopped".into(),
-        message: format!("`{source}` is stopped, so its tools are not there: {reason}"),
+        message: format!("`{source}` is stopped, so its tools are not there: {}", stopped.unwrap_or_default()),
     }))
 }
 

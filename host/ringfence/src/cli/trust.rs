@@ -4,10 +4,10 @@ use clap::{Args, Subcommand};
 use ringfence_package::reading;
 use serde_json::json;
 
-use super::exit;
 use super::session::Session;
 use super::show;
-use crate::request::{KeyEntry, Reply, Request};
+use super::{exit, remove};
+use crate::request::{KeyEntry, LeftBehind, Reply, Request};
 
 /// Say whose signatures to trust.
 #[derive(Args)]
@@ -31,6 +31,13 @@ enum TrustCommand {
     },
     /// List the keys.
     List,
+    /// Call the owner of a key otherwise. What the key may sign stays.
+    Rename {
+        /// Its id, as `trust list` shows it.
+        key_id: String,
+        /// Whose it is, for people.
+        publisher: String,
+    },
     /// Trust a key never again: what it signed stops at once, and the key cannot be added once more.
     Revoke {
         /// Its id, as `trust list` shows it.
@@ -57,10 +64,14 @@ impl Trust {
                 session.answer(&keys, |keys| list(keys))
             }
             TrustCommand::Revoke { key_id, reason } => {
-                session.ask(Request::TrustRevoke { key_id: key_id.clone(), reason }).await?;
-                session.answer(&json!({"revoked": key_id}), |_| {
-                    format!("Revoked {key_id}. `ringfence list` shows what stopped.")
-                })
+                let reply = session.ask(Request::TrustRevoke { key_id: key_id.clone(), reason }).await?;
+                let Reply::Revoked(stopped) = reply else { anyhow::bail!("the host misunderstood") };
+                session.answer(&json!({"revoked": key_id, "stopped": stopped}), |_| revoked(&key_id, &stopped))
+            }
+            TrustCommand::Rename { key_id, publisher } => {
+                let reply = session.ask(Request::TrustRename { key_id, publisher }).await?;
+                let Reply::Keys(keys) = reply else { anyhow::bail!("the host misunderstood") };
+                session.answer(&keys, |keys| list(keys))
             }
         }
     }
@@ -87,6 +98,15 @@ fn added(keys: &[KeyEntry]) -> String {
             )
         })
         .collect()
+}
+
+fn revoked(key_id: &str, stopped: &[LeftBehind]) -> String {
+    let first = match stopped {
+        [] => format!("Revoked {key_id}. Nothing that is installed was signed with it."),
+        _ => format!("Revoked {key_id}."),
+    };
+    let of_each = |left: &LeftBehind| [vec![format!("Stopped {}.", left.source)], remove::remains(left)].concat();
+    [first].into_iter().chain(stopped.iter().flat_map(of_each)).collect::<Vec<_>>().join("\n")
 }
 
 fn list(keys: &[KeyEntry]) -> String {

@@ -29,6 +29,16 @@ pub trait Code: Send + Sync {
     async fn compiled(&self, engine: &Engine) -> Result<Vec<u8>, CodeError>;
 }
 
+/// Code that this process has compiled itself.
+pub struct InMemory(pub Vec<u8>);
+
+#[async_trait]
+impl Code for InMemory {
+    async fn compiled(&self, _engine: &Engine) -> Result<Vec<u8>, CodeError> {
+        Ok(self.0.clone())
+    }
+}
+
 /// Why a component cannot run.
 #[derive(Debug, Error)]
 pub enum CodeError {

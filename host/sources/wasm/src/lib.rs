@@ -31,7 +31,7 @@ mod wasi;
 mod wasi_http;
 mod workspace;
 
-pub use component::{Code, CodeError, GuestComponent};
+pub use component::{Code, CodeError, GuestComponent, InMemory};
 pub use concurrency::Concurrency;
 pub use engine::{Engine, EngineError, EngineSettings, Metering, Profile};
 pub use plain::FunctionError;

@@ -41,6 +41,8 @@ pub struct StatePlace {
     pub store: Arc<dyn ToolState>,
     /// The source.
     pub source: SourceName,
+    /// Who signed its package.
+    pub signer: String,
     /// What its package calls itself.
     pub package: SourceName,
 }

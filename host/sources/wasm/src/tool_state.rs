@@ -6,6 +6,7 @@ use ringfence_core::tool_state::{MAX_STATE_KEY, StateError, StateOwner, StateQuo
 use wasmtime::Result;
 
 use crate::bindings::ringfence::tool::state::{self, Error};
+use crate::reach::StatePlace;
 use crate::state::GuestState;
 
 type Answer<T> = std::result::Result<T, Error>;
@@ -68,8 +69,8 @@ impl GuestState {
         let user = self.user().map(str::to_owned);
         let reach = self.reach()?;
         let (place, quota) = (reach.state.as_ref()?, reach.grant.state()?);
-        let owner = StateOwner { source: place.source.clone(), package: place.package.clone(), user };
-        Some(Kept { store: place.store.clone(), owner, quota })
+        let StatePlace { store, source, signer, package } = place.clone();
+        Some(Kept { store, owner: StateOwner { source, signer, package, user }, quota })
     }
 }
 

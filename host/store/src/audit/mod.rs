@@ -2,7 +2,7 @@
 //!
 //! - [`line`]: what an event looks like, and its chain;
 //! - [`segment`]: the files that the lines stand in;
-//! - [`head`]: the last place, kept apart, so that a cut tail is found;
+//! - [`head`]: the last place, kept apart, so that a cut tail and lines that were copied behind the end are found;
 //! - [`writer`]: appending, and taking up where the last process ended;
 //! - [`verify`]: proving that nothing was altered;
 //! - [`permitted`]: which calls were permitted last, for the rates;
@@ -92,8 +92,8 @@ fn foreign(file: &Path, from: Option<u64>) -> String {
     let file = file.display();
     match from {
         Some(from) => format!(
-            "this host did not write what stands in {file} behind byte {from}: keep a copy as evidence and cut it off \
-             with `truncate --size={from} {file}`"
+            "this host did not write there what stands in {file} behind byte {from}: keep a copy as evidence and cut it \
+             off with `truncate --size={from} {file}`"
         ),
         None => format!("{file} is not of the audit log: keep it as evidence, but move it to another folder"),
     }

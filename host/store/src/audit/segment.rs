@@ -76,6 +76,15 @@ pub(super) fn last_lines(segment: &Path) -> io::Result<Vec<u8>> {
     Ok(tail)
 }
 
+/// What stands in `segment` behind its first `length` bytes.
+pub(super) fn behind(segment: &Path, length: u64) -> io::Result<Vec<u8>> {
+    let mut file = File::open(segment)?;
+    file.seek(SeekFrom::Start(length))?;
+    let mut text = Vec::new();
+    file.read_to_end(&mut text)?;
+    Ok(text)
+}
+
 impl Segment {
     /// Opens `path` for appending behind its last whole line.
     ///
@@ -105,6 +114,15 @@ impl Segment {
 
     pub(super) fn is_empty(&self) -> bool {
         self.length == 0
+    }
+
+    pub(super) fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Whether the event with this place stands here, or would, in the newest segment.
+    pub(super) fn holds(&self, place: u64) -> bool {
+        first_place(self.path()).is_some_and(|first| first <= place)
     }
 
     pub(super) fn path(&self) -> &Path {

@@ -180,6 +180,53 @@ fn foreign_lines_are_not_gone_on_behind_after_a_start() {
 }
 
 #[test]
+fn older_lines_that_were_copied_behind_the_end_are_found_at_a_start() {
+    let dir = recorded(5);
+    let path = segment(&dir);
+    let good = fs_err::read_to_string(&path).unwrap();
+    let lines: Vec<&str> = good.split_inclusive('\n').collect();
+    for block in [&lines[..], &lines[3..], &lines[..2], &lines[1..4]] {
+        fs_err::write(&path, [&good, block.concat().as_str()].concat()).unwrap();
+        let fault = open(dir.path()).err().unwrap();
+        let end = good.len() as u64;
+        assert!(matches!(&fault, AuditFault::Foreign { from: Some(from), .. } if *from == end), "{fault}");
+    }
+    // Nothing was lost, and nothing was added.
+    fs_err::write(&path, &good).unwrap();
+    assert_eq!(open(dir.path()).unwrap().verify().unwrap(), Verified { events: 5, gaps: vec![] });
+}
+
+#[test]
+fn copied_lines_are_told_from_those_that_a_kill_left_without_their_head() {
+    let dir = recorded(3);
+    let old = fs_err::read(dir.path().join("audit/head")).unwrap();
+    append(&open(dir.path()).unwrap(), "ok");
+    fs_err::write(dir.path().join("audit/head"), old).unwrap();
+    let path = segment(&dir);
+    let good = fs_err::read_to_string(&path).unwrap();
+    let block: String = good.split_inclusive('\n').take(2).collect();
+    fs_err::write(&path, [good.as_str(), &block].concat()).unwrap();
+    let fault = open(dir.path()).err().unwrap();
+    assert!(matches!(&fault, AuditFault::Foreign { from: Some(from), .. } if *from == good.len() as u64), "{fault}");
+    fs_err::write(&path, &good).unwrap();
+    assert_eq!(gaps(&open(dir.path()).unwrap()), []);
+}
+
+#[test]
+fn the_head_of_an_earlier_version_is_read() {
+    let dir = recorded(3);
+    let store = Store::open(dir.path()).unwrap();
+    let head = head::HeadFile::open(&dir.path().join("audit")).unwrap();
+    let now = head.read(store.key()).unwrap().unwrap();
+    assert_eq!(now.length, Some(fs_err::metadata(segment(&dir)).unwrap().len()));
+    fs_err::write(dir.path().join("audit/head"), "").unwrap();
+    head.write(store.key(), head::Head { length: None, ..now }).unwrap();
+    drop(store);
+    assert_eq!(append(&open(dir.path()).unwrap(), "ok"), 4);
+    assert_eq!(gaps(&open(dir.path()).unwrap()), []);
+}
+
+#[test]
 fn files_that_are_no_segments_of_the_record_are_found_and_never_written_to() {
     for name in ["0099.jsonl", "copy.jsonl", "00000000000000000099.jsonl"] {
         let dir = recorded(3);

@@ -11,7 +11,7 @@ use crate::host_key::HostKey;
 use crate::time::unix_milliseconds;
 
 use super::AuditFault;
-use super::head::HeadFile;
+use super::head::{Head, HeadFile};
 use super::line::{Line, Link, MAX_LINE, encode};
 use super::segment::{self, Segment};
 
@@ -48,6 +48,8 @@ impl Writer {
         let (segment, last) = take_up(folder, key)?;
         let head = HeadFile::open(folder)?;
         let known = head.read(key)?;
+        known.map_or(Ok(()), |known| check_behind(&segment, known, key))?;
+        let known = known.map(|known| known.link);
         let mut writer = Self { folder: folder.to_owned(), segment, head, last, line: Vec::new() };
         match known {
             None if last.seq > 0 => writer.record(key, last.seq + 1, &OwnEvent::HeadLost)?,
@@ -106,7 +108,8 @@ impl Writer {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, told));
         }
         self.segment.append(&self.line)?;
-        if let Err(error) = self.head.write(key, link) {
+        let head = Head { link, length: Some(self.segment.length()) };
+        if let Err(error) = self.head.write(key, head) {
             self.segment.take_back(self.line.len() as u64)?;
             return Err(error);
         }
@@ -129,6 +132,20 @@ fn take_up(folder: &Path, key: &HostKey) -> Result<(Segment, Link), AuditFault> 
         return Ok((segment, last));
     }
     Ok((Segment::begin(folder, 1)?, Link::default()))
+}
+
+/// Checks that what stands behind the end that the `head` knows goes on from there: a kill may have left a line more. A
+/// block of lines that was copied behind it is a chain in itself, and would else be taken for the end.
+fn check_behind(segment: &Segment, head: Head, key: &HostKey) -> Result<(), AuditFault> {
+    let Some(mut end) = head.length.filter(|_| segment.holds(head.link.seq)) else { return Ok(()) };
+    let mut link = head.link;
+    for text in segment::behind(segment.path(), end)?.split_inclusive(|b| *b == b'\n') {
+        let line = text.strip_suffix(b"\n").and_then(Line::parse).filter(|line| line.follows(key, &link.mac));
+        let foreign = || AuditFault::Foreign { file: segment.path().to_owned(), from: Some(end) };
+        link = line.ok_or_else(foreign)?.link;
+        end += text.len() as u64;
+    }
+    Ok(())
 }
 
 /// The last link of `segment`, checked against the one before it, which may stand in the `previous` segment.

@@ -27,7 +27,8 @@ fn name(text: &str) -> SourceName {
 }
 
 fn owner(source: &str, package: &str, user: Option<&str>) -> StateOwner {
-    StateOwner { source: name(source), package: name(package), user: user.map(str::to_owned) }
+    let (signer, user) = ("acme".to_owned(), user.map(str::to_owned));
+    StateOwner { source: name(source), signer, package: name(package), user }
 }
 
 fn set(bench: &Bench, owner: &StateOwner, key: &str, value: &[u8]) -> Result<bool, StateError> {
@@ -44,6 +45,7 @@ fn every_owner_has_a_state_of_its_own() {
         owner("a", "p", None),
         owner("a", "q", Some("ann")),
         owner("b", "p", Some("ann")),
+        StateOwner { signer: "evil".into(), ..owner("a", "p", Some("ann")) },
     ];
     for (i, owner) in owners.iter().enumerate() {
         assert_eq!(bench.database.get(owner, "k").unwrap(), None);
@@ -119,6 +121,22 @@ fn the_operator_sees_how_much_there_is_and_clears_it() {
     assert_eq!(bench.database.clear_tool_state(&ann.source, Some("ann")).unwrap(), 2);
     assert_eq!(bench.database.tool_state().unwrap(), [StateRow { owner: bob, keys: 1, bytes: 4 }]);
     assert_eq!(bench.database.clear_tool_state(&ann.source, None).unwrap(), 1);
+}
+
+#[test]
+fn what_one_signer_kept_is_given_to_another() {
+    let bench = bench();
+    let old = owner("a", "p", Some("ann"));
+    let new = StateOwner { signer: "new".into(), ..old.clone() };
+    for (owner, key, value) in [(&old, "k", b"old"), (&new, "k", b"new"), (&new, "l", b"new")] {
+        set(&bench, owner, key, value).unwrap();
+    }
+    assert_eq!(bench.database.give_tool_state(&old.source, "nobody", "new").unwrap(), 0);
+    assert_eq!(bench.database.give_tool_state(&owner("b", "p", None).source, "acme", "new").unwrap(), 0);
+    assert_eq!(bench.database.give_tool_state(&old.source, "acme", "new").unwrap(), 1);
+    let values = ["k", "l"].map(|key| bench.database.get(&new, key).unwrap().unwrap());
+    assert_eq!(values, [b"old".to_vec(), b"new".to_vec()]);
+    assert_eq!(bench.database.keys(&old, "").unwrap(), [""; 0]);
 }
 
 #[derive(Clone, Debug)]

@@ -2,6 +2,9 @@ use futures::FutureExt as _;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, DuplexStream};
 
+use super::input::MAX_LINE;
+use super::message::MAX_MESSAGE;
+use super::requests::{MAX_RUNNING, MAX_RUNNING_BYTES, MAX_WAITING};
 use super::*;
 
 /// The code of the answer to `line` and its id; `None` where it is taken or passed over.
@@ -120,4 +123,76 @@ async fn nothing_is_read_from_a_client_that_does_not_read() {
     assert!(lines.receive().await.is_some());
     drop(lines);
     reading.await.unwrap().unwrap();
+}
+
+/// The id of a request; `None` for anything else.
+fn id(message: &ClientJsonRpcMessage) -> Option<Value> {
+    match message {
+        JsonRpcMessage::Request(request) => serde_json::to_value(&request.id).ok(),
+        _ => None,
+    }
+}
+
+async fn send(client: &mut DuplexStream, line: &str) {
+    client.write_all(format!("{line}\n").as_bytes()).await.unwrap();
+}
+
+fn cancel(id: u64) -> String {
+    json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}).to_string()
+}
+
+#[tokio::test]
+async fn further_requests_wait_for_bytes_as_well() {
+    let (mut lines, mut client, _answers) = connected();
+    let half = json!({"text": "x".repeat(MAX_RUNNING_BYTES / 2 - 100)});
+    for id in 0..3 {
+        send(&mut client, &request(id, "x/unknown", &half)).await;
+    }
+    let (first, _second) = (lines.receive().await.unwrap(), lines.receive().await.unwrap());
+    assert!(lines.receive().now_or_never().is_none(), "two of them fill it");
+    drop(first);
+    assert_eq!(id(&lines.receive().await.unwrap()), Some(json!(2)));
+}
+
+#[tokio::test]
+async fn a_cancellation_passes_those_that_wait() {
+    let (mut lines, mut client, _answers) = connected();
+    let last = MAX_RUNNING as u64;
+    let mut running = Vec::new();
+    for id in 0..last {
+        send(&mut client, &request(id, "ping", &json!({}))).await;
+        running.push(lines.receive().await.unwrap());
+    }
+    for line in [request(last, "ping", &json!({})), request(last + 1, "ping", &json!({})), cancel(3)] {
+        send(&mut client, &line).await;
+    }
+    let passed = lines.receive().await.unwrap();
+    assert!(matches!(passed, JsonRpcMessage::Notification(_)), "of one that runs: {passed:?}");
+    send(&mut client, &cancel(last)).await;
+    assert!(lines.receive().now_or_never().is_none(), "of one that waits: nobody else has to know");
+    running.clear();
+    assert_eq!(id(&lines.receive().await.unwrap()), Some(json!(last + 1)), "it never runs");
+}
+
+#[tokio::test]
+async fn those_that_wait_are_bounded_and_the_end_comes_behind_them() {
+    let (mut lines, mut client, _answers) = connected();
+    let all = (MAX_RUNNING + MAX_WAITING) as u64;
+    for id in 0..=all {
+        send(&mut client, &request(id, "ping", &json!({}))).await;
+    }
+    send(&mut client, &cancel(0)).await;
+    drop(client);
+    let mut running = Vec::new();
+    for _ in 0..MAX_RUNNING {
+        running.push(lines.receive().await.unwrap());
+    }
+    assert!(lines.receive().now_or_never().is_none(), "what is behind them is not read");
+    running.clear();
+    let mut said = Vec::new();
+    while let Some(message) = lines.receive().await {
+        said.push(id(&message));
+    }
+    assert_eq!(said.iter().flatten().count() as u64, all + 1 - MAX_RUNNING as u64);
+    assert_eq!(said.iter().filter(|id| id.is_none()).count(), 1, "the cancellation is not lost");
 }

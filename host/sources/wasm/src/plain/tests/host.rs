@@ -15,7 +15,7 @@ use ringfence_core::tool::{Origin, ToolSpec};
 use ringfence_core::{CallContext, CallError, Registry, ToolCall, ToolHost};
 use serde_json::Value;
 
-use crate::{Code, CodeError, Concurrency, Engine, EngineSettings, GuestComponent, ProbeError, Reach, WasmSource};
+use crate::{Concurrency, Engine, EngineSettings, GuestComponent, InMemory, ProbeError, Reach, WasmSource};
 
 pub(super) struct Host {
     pipeline: Arc<ToolHost>,
@@ -33,7 +33,7 @@ impl Host {
         let (engine, code) = compiled(wat);
         let specs = crate::definitions(&engine, &code, &Limits::default()).await.unwrap();
         let concurrency = Concurrency::new(Default::default(), engine.instances());
-        let component = Arc::new(GuestComponent::new(engine, Box::new(Compiled(code)), Reach::default()));
+        let component = Arc::new(GuestComponent::new(engine, Box::new(InMemory(code)), Reach::default()));
         let name = SourceName::try_from("guest".to_owned()).unwrap();
         let origin = Origin::Embedded { digest: String::new() };
         let limits = limits.iter().fold(LimitSet::default(), |set, (kind, value)| set.with(*kind, *value));
@@ -72,15 +72,6 @@ fn compiled(wat: &str) -> (Engine, Vec<u8>) {
     let engine = Engine::new(EngineSettings { pooling: false, ..EngineSettings::default() }).unwrap();
     let code = engine.compile(&wat::parse_str(wat).unwrap()).unwrap();
     (engine, code)
-}
-
-struct Compiled(Vec<u8>);
-
-#[async_trait]
-impl Code for Compiled {
-    async fn compiled(&self, _engine: &Engine) -> Result<Vec<u8>, CodeError> {
-        Ok(self.0.clone())
-    }
 }
 
 struct Forgetful;

@@ -1,0 +1,157 @@
+//! The installed packages of a running host, and what of them can be called.
+//!
+//! - [`install`]: how they come and go;
+//! - [`list`]: what there is;
+//! - [`grants`]: what they ask for and are granted;
+//! - [`trust`]: whose signatures count;
+//! - [`code`]: how a component becomes code that runs.
+
+mod code;
+mod grants;
+mod install;
+mod list;
+mod trust;
+
+use std::sync::Arc;
+
+use ringfence_core::name::SourceName;
+use ringfence_core::registry::Registry;
+use ringfence_core::source::ToolSource;
+use ringfence_package::{Installed, Installer, PackageError};
+use ringfence_source_wasm::{Concurrency, Engine, GuestComponent, WasmSource};
+use ringfence_store::Store;
+use tokio::sync::mpsc;
+
+use crate::means::{Means, MeansError};
+use crate::request::{ErrorKind, Event, Reply, Request, RequestError};
+
+use code::InstalledCode;
+
+/// What is installed, and how it becomes tools.
+pub(crate) struct Packages {
+    installer: Arc<Installer>,
+    engine: Engine,
+    concurrency: Arc<Concurrency>,
+    registry: Arc<Registry>,
+    means: Arc<Means>,
+}
+
+impl Packages {
+    /// Registers the tools of everything that is installed. A package that may not run is left out, and listed as such.
+    pub(crate) fn open(
+        store: Arc<Store>,
+        engine: Engine,
+        concurrency: Arc<Concurrency>,
+        registry: Arc<Registry>,
+        means: Arc<Means>,
+    ) -> Result<Self, PackageError> {
+        let installer = Arc::new(Installer::open(store)?);
+        let packages = Self { installer, engine, concurrency, registry, means };
+        let inventory = packages.installer.inventory()?;
+        for broken in inventory.broken {
+            packages.stop(&broken.source, &broken.error.to_string());
+        }
+        packages.start_all(&inventory.installed);
+        Ok(packages)
+    }
+
+    /// What knows the installed packages.
+    pub(crate) fn installer(&self) -> &Arc<Installer> {
+        &self.installer
+    }
+
+    /// Answers a request about packages and keys.
+    pub(crate) async fn answer(&self, request: Request, events: &mpsc::Sender<Event>) -> Result<Reply, RequestError> {
+        match request {
+            Request::Install(request) => self.install(request, events).await,
+            Request::List => self.list().await.map(Reply::Packages),
+            Request::Remove { source } => self.remove(source).map(Reply::Removed),
+            Request::TrustAdd { key, publisher, names } => self.trust(&key, &publisher, names).map(Reply::Keys),
+            Request::TrustList => self.keys().map(Reply::Keys),
+            Request::TrustRevoke { key_id, reason } => self.revoke(&key_id, &reason).map(Reply::Revoked),
+            Request::TrustRename { key_id, publisher } => self.rename(&key_id, &publisher).map(Reply::Keys),
+            Request::Verify { file } => self.verify(&file).map(Reply::Verified),
+            Request::Grant { source, change } => self.grant(&source, &change).map(|entry| Reply::Grants(vec![entry])),
+            Request::Revoke { source } => self.revoke_grant(&source).map(|()| Reply::Done),
+            Request::Grants => self.grants().map(Reply::Grants),
+            Request::Explain { tool, request } => self.explain(&tool, &request).map(Reply::Explained),
+            other => unreachable!("{other:?} is the host's own to answer"),
+        }
+    }
+
+    /// After a change of trust or of secrets: what may run runs, what may not stops.
+    pub(crate) fn restart(&self) -> Result<(), RequestError> {
+        for installed in self.installer.inventory().map_err(refused)?.installed {
+            self.start(&installed);
+        }
+        Ok(())
+    }
+
+    /// Registers the tools of all packages that may run; says of the others why not.
+    fn start_all(&self, packages: &[Installed]) {
+        let mut sources = Vec::with_capacity(packages.len());
+        for installed in packages {
+            match self.installer.runnable(installed) {
+                Ok(()) => match self.source(installed) {
+                    Ok(source) => sources.push(source),
+                    Err(error) => self.stop(installed.source(), &error.to_string()),
+                },
+                Err(error) => self.stop(installed.source(), &error.to_string()),
+            }
+        }
+        for (source, error) in self.registry.put_all(sources.iter().map(|source| source as &dyn ToolSource)) {
+            self.stop(&source, &error.to_string());
+        }
+    }
+
+    /// Registers the tools of a package, where it may run; else says why not.
+    fn start(&self, installed: &Installed) {
+        let source = installed.source();
+        if let Err(error) = self.installer.runnable(installed) {
+            return self.stop(source, &error.to_string());
+        }
+        let started = self.source(installed).map_err(|error| error.to_string());
+        if let Err(error) = started.and_then(|tools| self.registry.put(&tools).map_err(|error| error.to_string())) {
+            self.stop(source, &error);
+        }
+    }
+
+    fn stop(&self, source: &SourceName, reason: &str) {
+        tracing::info!(%source, reason, "an installed package does not run");
+        self.registry.stop(source, reason);
+    }
+
+    fn source(&self, installed: &Installed) -> Result<WasmSource, MeansError> {
+        let reach = self.means.reach(installed)?;
+        let code = InstalledCode { installer: self.installer.clone(), installed: installed.clone() };
+        let manifest = installed.manifest();
+        let component = GuestComponent::new(self.engine.clone(), Box::new(code), reach);
+        let component = Arc::new(component.of_package(manifest.package.name.clone()));
+        Ok(WasmSource::new(
+            installed.source().clone(),
+            &installed.origin(),
+            manifest.tools.clone(),
+            &manifest.package.limits,
+            installed.effects_accepted(),
+            &component,
+            &self.concurrency,
+        ))
+    }
+
+    /// What is installed as `source`.
+    pub(crate) fn installed(&self, source: &str) -> Result<Installed, RequestError> {
+        let name = SourceName::try_from(source.to_owned());
+        let name = name.map_err(|error| RequestError::new(ErrorKind::Usage, "name", &error))?;
+        let found = self.installer.installed(&name).map_err(refused)?;
+        found.ok_or_else(|| refused(self.installer.not_installed(&name).unwrap_or_else(|error| error)))
+    }
+}
+
+fn refused(error: PackageError) -> RequestError {
+    let kind = match &error {
+        PackageError::NotInstalled { .. } => ErrorKind::NotFound,
+        PackageError::Io(_) | PackageError::Store(_) => ErrorKind::Failed,
+        _ => ErrorKind::Refused,
+    };
+    RequestError::new(kind, error.code(), &error)
+}

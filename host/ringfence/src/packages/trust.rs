@@ -1,0 +1,83 @@
+//! Whose signatures count.
+
+use ringfence_package::{
+    KeyError, KeyId, PackageError, PackageFile, PublicKey, Signature, SourcePattern, TrustError, TrustStore, TrustedKey,
+};
+
+use super::{Packages, refused};
+use crate::request::{ErrorKind, KeyEntry, LeftBehind, RequestError, VerifyReport};
+
+impl Packages {
+    pub(super) fn trust(&self, key: &str, publisher: &str, names: Vec<String>) -> Result<Vec<KeyEntry>, RequestError> {
+        let key = PublicKey::parse(key).map_err(|error| distrusted(error.into()))?;
+        let patterns = names.into_iter().map(|name| name.parse::<SourcePattern>()).collect::<Result<Vec<_>, _>>();
+        // Names are added, never taken away: that would stop tools that nobody spoke of.
+        let known = self.trust_store().list().map_err(distrusted)?;
+        let mut names = known.into_iter().find(|known| known.key.id() == key.id()).map_or_else(Vec::new, |k| k.sources);
+        for pattern in patterns.map_err(distrusted)? {
+            if !names.contains(&pattern) {
+                names.push(pattern);
+            }
+        }
+        let trusted = self.trust_store().add(&key, publisher, &names).map_err(distrusted)?;
+        self.restart()?;
+        Ok(vec![key_entry(&trusted)])
+    }
+
+    pub(super) fn keys(&self) -> Result<Vec<KeyEntry>, RequestError> {
+        let keys = self.trust_store().list().map_err(distrusted)?;
+        Ok(keys.iter().map(key_entry).collect())
+    }
+
+    pub(super) fn rename(&self, key_id: &str, publisher: &str) -> Result<Vec<KeyEntry>, RequestError> {
+        let id = key_id.parse().map_err(|error: KeyError| distrusted(error.into()))?;
+        let renamed = self.trust_store().rename(id, publisher).map_err(distrusted)?;
+        Ok(vec![key_entry(&renamed)])
+    }
+
+    /// Revokes a key, and says what of the packages that it signed is left.
+    pub(super) fn revoke(&self, key_id: &str, reason: &str) -> Result<Vec<LeftBehind>, RequestError> {
+        let id: KeyId = key_id.parse().map_err(|error: KeyError| distrusted(error.into()))?;
+        self.trust_store().revoke(id, reason).map_err(distrusted)?;
+        self.restart()?;
+        let signed = self.installer.inventory().map_err(refused)?.installed;
+        let signed = signed.iter().filter(|installed| installed.key_id() == Some(id.to_string().as_str()));
+        Ok(signed.map(|installed| self.left_behind(installed.source())).collect())
+    }
+
+    pub(super) fn verify(&self, file: &std::path::Path) -> Result<VerifyReport, RequestError> {
+        let file = PackageFile::read(file).map_err(refused)?;
+        let signature = file.signature.ok_or_else(|| refused(PackageError::SignatureMissing))?;
+        let signature = Signature::parse(&signature).map_err(|error| refused(error.into()))?;
+        let key = self.trust_store().key(signature.key_id()).map_err(|error| refused(error.into()))?;
+        signature.verify(&file.component, &key.key).map_err(|error| refused(error.into()))?;
+        Ok(VerifyReport {
+            key_id: key.key.id().to_string(),
+            publisher: key.publisher,
+            trusted_comment: signature.trusted_comment().to_owned(),
+        })
+    }
+
+    fn trust_store(&self) -> TrustStore<'_> {
+        TrustStore::new(self.installer.store().database())
+    }
+}
+
+fn key_entry(key: &TrustedKey) -> KeyEntry {
+    KeyEntry {
+        key_id: key.key.id().to_string(),
+        publisher: key.publisher.clone(),
+        names: key.sources.iter().map(ToString::to_string).collect(),
+        revoked: key.revoked.as_ref().map(|revocation| revocation.reason.clone()),
+    }
+}
+
+fn distrusted(error: TrustError) -> RequestError {
+    let kind = match &error {
+        TrustError::NoSuchKey(_) => ErrorKind::NotFound,
+        TrustError::Pattern(_) | TrustError::Text(..) | TrustError::Key(KeyError::Id(_)) => ErrorKind::Usage,
+        TrustError::Store(_) => ErrorKind::Failed,
+        _ => ErrorKind::Refused,
+    };
+    RequestError::new(kind, error.code(), &error)
+}

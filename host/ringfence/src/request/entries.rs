@@ -1,0 +1,142 @@
+//! What listings show.
+
+use std::path::PathBuf;
+
+use ringfence_core::limit::{LimitKind, LimitSet};
+use ringfence_core::registry::Registered;
+use ringfence_core::tool::{Origin, ToolSpec};
+use serde::{Deserialize, Serialize};
+
+use super::Asked;
+
+/// A tool, as listings show it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ToolEntry {
+    /// The name that clients use.
+    pub name: String,
+    /// Where it comes from.
+    pub source: String,
+    /// How it came to be here.
+    pub origin: Origin,
+    /// What it says of itself, with only those effects that the host believes.
+    pub spec: ToolSpec,
+    /// The limits of each call, as far as they mean something for this tool.
+    pub limits: LimitSet,
+}
+
+impl From<&Registered> for ToolEntry {
+    fn from(tool: &Registered) -> Self {
+        let meaningful = LimitKind::all().filter(|kind| !tool.origin().is_native() || kind.applies_to_native());
+        let limits = meaningful.fold(LimitSet::default(), |set, kind| set.with(kind, tool.limits().get(kind)));
+        Self {
+            name: tool.wire_name().to_owned(),
+            source: tool.id().source.to_string(),
+            origin: tool.origin().clone(),
+            spec: ToolSpec { effects: tool.effects(), ..tool.spec().clone() },
+            limits,
+        }
+    }
+}
+
+/// An installed package, as listings show it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct PackageEntry {
+    /// The source name.
+    pub source: String,
+    /// Its version.
+    pub version: String,
+    /// Who says that they made it.
+    pub publisher: String,
+    /// What it is for, as its manifest says.
+    pub description: String,
+    /// Where it came from, as `ringfence install` takes it; `None` where that is not known.
+    pub location: Option<String>,
+    /// The key that signed it; `None` marks an unsigned package.
+    pub key_id: Option<String>,
+    /// SHA-256 of the component.
+    pub digest: String,
+    /// The wire names of its tools.
+    pub tools: Vec<String>,
+    /// Whether what they say of their effects is believed.
+    pub effects_accepted: bool,
+    /// The limits that the manifest asks for.
+    pub requested: LimitSet,
+    /// Why it does not run, where it does not.
+    pub stopped: Option<String>,
+}
+
+/// What a source asks for and is granted.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct GrantEntry {
+    /// The source.
+    pub source: String,
+    /// The operator's file, whether it is there or not.
+    pub file: PathBuf,
+    /// When the grant ends.
+    pub expires: Option<String>,
+    /// What is asked for.
+    pub asked: Vec<Asked>,
+    /// What the grant leaves of limits and rate, in words.
+    pub ceiling: Vec<String>,
+    /// Why the file cannot be used, where that is so. Nothing is granted then.
+    pub unusable: Option<String>,
+    /// Why nothing of the grant may be used, where it was given to the package of somebody else.
+    pub suspended: Option<String>,
+    /// What the grant gives and the package does not ask for, in words. It has no effect until an update asks for it.
+    pub unused: Vec<String>,
+}
+
+impl GrantEntry {
+    /// What is worth knowing about the grant, in sentences.
+    pub fn notes(&self) -> Vec<String> {
+        let unused = (!self.unused.is_empty()).then(|| {
+            let (source, file, unused) = (&self.source, self.file.display(), self.unused.join("; "));
+            format!("{file} grants what `{source}` does not ask for, and would get with an update that does: {unused}")
+        });
+        self.suspended.clone().into_iter().chain(unused).collect()
+    }
+}
+
+/// A secret, as listings show it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SecretEntry {
+    /// Its name.
+    pub name: String,
+    /// When it was stored, in milliseconds since the Unix epoch.
+    pub created: u64,
+    /// When it last got a new value.
+    pub rotated: Option<u64>,
+    /// Whether its value is gone from where secrets live.
+    #[serde(default)]
+    pub lost: bool,
+}
+
+/// What a package keeps for one user, as listings show it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct StateEntry {
+    /// The source.
+    pub source: String,
+    /// Who signed its package: the id of a key, or `unsigned/` and whom it names as its publisher.
+    pub signer: String,
+    /// What its package calls itself.
+    pub package: String,
+    /// The user; `None` where the door knew nobody.
+    pub user: Option<String>,
+    /// How many keys.
+    pub keys: u64,
+    /// Bytes of all keys and values.
+    pub bytes: u64,
+}
+
+/// A trusted key, as listings show it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct KeyEntry {
+    /// Its id.
+    pub key_id: String,
+    /// Whose it is.
+    pub publisher: String,
+    /// The source names that it may sign.
+    pub names: Vec<String>,
+    /// Why and that it is trusted no longer.
+    pub revoked: Option<String>,
+}

@@ -1,0 +1,123 @@
+//! What is answered.
+
+use std::path::PathBuf;
+
+use ringfence_core::error::CallError;
+use ringfence_core::name::SourceName;
+use ringfence_core::output::ToolOutput;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{Asked, Explanation, GrantEntry, KeyEntry, PackageEntry, SecretEntry, StateEntry, ToolEntry};
+
+/// What is answered.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// How a call ended.
+    Called(Result<ToolOutput, CallError>),
+    /// The tools that may be called.
+    Tools(Vec<ToolEntry>),
+    /// A package is installed.
+    Installed(Box<InstallReport>),
+    /// A package is removed.
+    Removed(LeftBehind),
+    /// A key is revoked. What it signed has stopped.
+    Revoked(Vec<LeftBehind>),
+    /// What installing a package would change. Nothing has changed.
+    Planned(Changes),
+    /// The installed packages.
+    Packages(Vec<PackageEntry>),
+    /// The trusted keys.
+    Keys(Vec<KeyEntry>),
+    /// Who signed a file.
+    Verified(VerifyReport),
+    /// What was asked for and granted, by source.
+    Grants(Vec<GrantEntry>),
+    /// Whether a request would be sent.
+    Explained(Explanation),
+    /// The secrets, without values.
+    Secrets(SecretReport),
+    /// What tools keep, by source, signer, package and user.
+    State(Vec<StateEntry>),
+    /// What tools kept is forgotten.
+    StateCleared {
+        /// How many keys.
+        keys: usize,
+    },
+    /// What tools kept belongs to the package of another signer now.
+    StateGiven {
+        /// How many keys.
+        keys: usize,
+    },
+    /// The audit log is whole.
+    AuditWhole {
+        /// How many events it holds.
+        events: u64,
+    },
+    /// The last events of the audit log, newest first.
+    Audit(Vec<Value>),
+    /// Done; there is nothing to add.
+    Done,
+}
+
+/// What was installed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct InstallReport {
+    /// The package.
+    pub package: PackageEntry,
+    /// The version that it replaces.
+    pub replaced: Option<String>,
+    /// How it differs from that.
+    pub changes: Changes,
+    /// What it asks for and does not get, in sentences.
+    pub narrowed: Vec<String>,
+    /// What is worth knowing about its schemas, in sentences.
+    pub warnings: Vec<String>,
+    /// What it asks for beside limits.
+    pub asked: Vec<Asked>,
+    /// What is worth knowing about its grant, and about what was kept under its name, in sentences.
+    pub grant: Vec<String>,
+}
+
+/// What is left of a package that was removed or stopped.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct LeftBehind {
+    /// Its source.
+    pub source: SourceName,
+    /// The file of its grant, where there is one. It is the operator's, so it stays.
+    pub grant: Option<PathBuf>,
+    /// The entries under `[policy]` in the configuration that name it.
+    pub policy: Vec<String>,
+}
+
+/// How a package differs from the one that it replaces.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changes {
+    /// Its version.
+    pub version: String,
+    /// What it asks for that the other did not, in words. Nothing of it is granted by itself.
+    pub asks_more: Vec<String>,
+    /// What is different about its tools, in words.
+    pub tools: Vec<String>,
+}
+
+/// The secrets, as listings show them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct SecretReport {
+    /// Where they live; `None` before the first one.
+    pub place: Option<String>,
+    /// Each, by name.
+    pub secrets: Vec<SecretEntry>,
+}
+
+/// Who signed a file.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct VerifyReport {
+    /// The key's id.
+    pub key_id: String,
+    /// Whose it is.
+    pub publisher: String,
+    /// What the signer wrote beside the signature; it is covered by it.
+    pub trusted_comment: String,
+}
