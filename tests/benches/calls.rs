@@ -25,6 +25,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
+/// That of the binary.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Rounds of each comparison. Odd, so that there is a median.
 const ROUNDS: usize = 21;
 

@@ -1,16 +1,22 @@
 //! Instances made ready before their calls.
 //!
 //! Making an instance and taking it down is most of what a short call costs. So a call leaves both to a task beside it,
-//! which takes the used instance down and makes the next one ready; the next call of the tool finds that one. It is as
-//! fresh as any other, since it has served nobody, and it has reached for nothing: where so much as one host call was
+//! the keeper, which takes used instances down and makes the next ones ready; the next call of the tool finds one. It is
+//! as fresh as any other, since it has served nobody, and it has reached for nothing: where so much as one host call was
 //! made while it came to be, the tool gets no spare instances. So no guest acts without a permit.
+//!
+//! To wake the keeper costs a call as much as its work would where processors sleep deeply. So while calls follow each
+//! other closely the keeper holds a small stock, and comes by itself every few milliseconds, or when half of it is gone.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+#[cfg(test)]
+mod tests;
+
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use ringfence_core::limit::{LimitKind, Limits};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
 use wasmtime::Store;
 
 use crate::component::Loaded;
@@ -24,22 +30,50 @@ use crate::state::GuestState;
 /// place.
 pub(crate) const SPARES: u32 = 64;
 
-/// How long a tool keeps a spare instance after its last call.
+/// Spare instances of one tool while calls follow each other closely; otherwise one.
+const STOCK: usize = 8;
+
+/// An instance that takes longer to make is made one at a time: a stock of them would keep a processor busy for nothing.
+const QUICK: Duration = Duration::from_millis(1);
+
+/// How often the keeper comes by while calls follow each other closely. So long a used instance may wait for its end.
+const ROUND: Duration = Duration::from_millis(2);
+
+/// How long a tool keeps spare instances after its last call.
 const IDLE: Duration = Duration::from_secs(10);
 
-/// The spare instance of one tool.
+/// The spare instances of one tool.
 pub(crate) struct Spare {
-    slot: Arc<Slot>,
+    shelf: Arc<Shelf>,
     room: Arc<Semaphore>,
 }
 
 #[derive(Default)]
-struct Slot {
-    ready: Mutex<Option<Ready>>,
-    /// Where used instances go; closed when the keeper has ended.
-    keeper: Mutex<Option<mpsc::UnboundedSender<Used>>>,
-    /// Set for a tool that gets no spare instances.
-    unfit: AtomicBool,
+struct Shelf {
+    stock: Mutex<Stock>,
+    /// Tells the keeper that there is something to do.
+    wake: Arc<Notify>,
+}
+
+#[derive(Default)]
+struct Stock {
+    ready: Vec<Ready>,
+    used: Vec<Used>,
+    keeper: Keeper,
+}
+
+/// What the keeper does between two rounds.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Keeper {
+    /// There is none.
+    #[default]
+    Gone,
+    /// It waits to be woken.
+    Asleep,
+    /// It comes by itself, soon.
+    Near,
+    /// There will never be one: the tool gets no spare instances.
+    Unfit,
 }
 
 /// An instance that has served nobody.
@@ -52,8 +86,15 @@ pub(crate) struct Ready {
 /// An instance that has served its call. The store goes first, then what it takes up is free.
 pub(crate) struct Used {
     pub(crate) _store: Store<GuestState>,
-    pub(crate) _place: Place,
-    pub(crate) _room: Option<OwnedSemaphorePermit>,
+    pub(crate) holds: Holds,
+}
+
+/// What a used instance takes up until it is gone.
+pub(crate) enum Holds {
+    /// The place of its call.
+    Place { _place: Place },
+    /// The room that it had as a spare instance; its call's place is free already.
+    Room { _room: OwnedSemaphorePermit },
 }
 
 impl Ready {
@@ -65,32 +106,42 @@ impl Ready {
 impl Spare {
     /// No instance yet; `room` is that of all tools.
     pub(crate) fn new(room: Arc<Semaphore>) -> Self {
-        Self { slot: Arc::default(), room }
+        Self { shelf: Arc::default(), room }
     }
 
-    /// The instance that is ready, if there is one under just these limits.
+    /// An instance that is ready, if there is one under just these limits.
     pub(crate) fn take(&self, limits: &Limits) -> Option<Ready> {
-        lock(&self.slot.ready).take().filter(|ready| ready.store.data().limits == *limits)
+        lock(&self.shelf.stock).ready.pop_if(|ready| ready.store.data().limits == *limits)
     }
 
-    /// Leaves a used instance to be taken down, and has the next one made ready.
+    /// Leaves a used instance to be taken down, and has the next ones made ready.
     pub(crate) fn leave(&self, used: Used, engine: &Engine, loaded: &Arc<Loaded>, limits: &Limits) {
-        if self.slot.unfit.load(Ordering::Relaxed) {
-            return;
-        }
-        let mut keeper = lock(&self.slot.keeper);
-        let left = match keeper.as_ref() {
-            Some(keeper) => keeper.send(used).map_err(|error| error.0),
-            None => Err(used),
-        };
-        if let Err(used) = left {
-            let (sender, receiver) = mpsc::unbounded_channel();
-            let maker = Maker { engine: engine.clone(), loaded: loaded.clone(), limits: limits.clone() };
-            tokio::spawn(keep(receiver, Arc::downgrade(&self.slot), self.room.clone(), maker));
-            if sender.send(used).is_ok() {
-                *keeper = Some(sender);
+        let mut stock = lock(&self.shelf.stock);
+        match stock.keeper {
+            Keeper::Unfit => {
+                drop(stock);
+                return drop(used);
             }
+            Keeper::Gone => {
+                stock.keeper = Keeper::Asleep;
+                let maker = Maker { engine: engine.clone(), loaded: loaded.clone(), limits: limits.clone() };
+                tokio::spawn(keep(Arc::downgrade(&self.shelf), self.shelf.wake.clone(), self.room.clone(), maker));
+            }
+            Keeper::Asleep | Keeper::Near => {}
         }
+        // Somebody may wait for the place of a call.
+        let can_wait = matches!(used.holds, Holds::Room { .. }) && stock.ready.len() >= STOCK / 2;
+        stock.used.push(used);
+        if stock.keeper == Keeper::Asleep || !can_wait {
+            drop(stock);
+            self.shelf.wake.notify_one();
+        }
+    }
+}
+
+impl Drop for Spare {
+    fn drop(&mut self) {
+        self.shelf.wake.notify_one();
     }
 }
 
@@ -112,25 +163,43 @@ impl Maker {
     }
 }
 
-/// Takes used instances down and keeps one ready, until the tool is gone or nobody has called it for a while.
-async fn keep(mut used: mpsc::UnboundedReceiver<Used>, slot: Weak<Slot>, room: Arc<Semaphore>, maker: Maker) {
-    while let Ok(Some(done)) = tokio::time::timeout(IDLE, used.recv()).await {
-        drop(done);
-        while let Ok(done) = used.try_recv() {
-            drop(done);
-        }
-        let Some(slot) = slot.upgrade() else { return };
-        if lock(&slot.ready).is_some() {
-            continue;
-        }
-        let Ok(room) = room.clone().try_acquire_owned() else { continue };
-        match maker.instance(room).await {
-            Some(ready) => *lock(&slot.ready) = Some(ready),
-            None => return slot.unfit.store(true, Ordering::Relaxed),
+/// Takes used instances down and keeps some ready, until the tool is gone or nobody has called it for a while.
+async fn keep(shelf: Weak<Shelf>, wake: Arc<Notify>, room: Arc<Semaphore>, maker: Maker) {
+    let (mut is_near, mut is_quick) = (false, true);
+    loop {
+        let woken = tokio::time::timeout(if is_near { ROUND } else { IDLE }, wake.notified()).await.is_ok();
+        let Some(shelf) = shelf.upgrade() else { return };
+        let Some(used) = shelf.collect(is_near || woken) else { return };
+        let stock = if is_near && is_quick { STOCK } else { 1 };
+        is_near = !used.is_empty();
+        drop(used);
+        while is_near && lock(&shelf.stock).ready.len() < stock {
+            let Ok(room) = room.clone().try_acquire_owned() else { break };
+            let started = Instant::now();
+            let Some(ready) = maker.instance(room).await else { return shelf.close(Keeper::Unfit) };
+            is_quick = started.elapsed() < QUICK;
+            lock(&shelf.stock).ready.push(ready);
         }
     }
-    if let Some(slot) = slot.upgrade() {
-        drop(lock(&slot.ready).take());
+}
+
+impl Shelf {
+    /// The used instances. `None` when there are none, and the keeper that finds none is not to `stay`.
+    fn collect(&self, stay: bool) -> Option<Vec<Used>> {
+        let mut stock = lock(&self.stock);
+        if stock.used.is_empty() && !stay {
+            drop(stock);
+            self.close(Keeper::Gone);
+            return None;
+        }
+        stock.keeper = if stock.used.is_empty() { Keeper::Asleep } else { Keeper::Near };
+        Some(std::mem::take(&mut stock.used))
+    }
+
+    /// Lets all instances go, as the keeper goes.
+    fn close(&self, keeper: Keeper) {
+        let left = std::mem::replace(&mut *lock(&self.stock), Stock { keeper, ..Stock::default() });
+        drop(left);
     }
 }
 

@@ -11,7 +11,7 @@ use wasmtime::Store;
 
 use crate::component::GuestComponent;
 use crate::concurrency::ToolPlaces;
-use crate::spare::{Ready, Spare, Used};
+use crate::spare::{Holds, Ready, Spare, Used};
 use crate::state::GuestState;
 use crate::{fault, instance};
 
@@ -37,11 +37,12 @@ impl Tool for WasmTool {
 
         let engine = self.component.engine();
         let limits = &permit.grant().limits;
-        let (mut store, ready, room) = match self.spare.take(limits).map(Ready::into_parts) {
-            Some((store, guest, room)) => (store, Some(guest), Some(room)),
+        // The room is freed when the store is gone: what is declared first is dropped last.
+        let (room, mut store, ready) = match self.spare.take(limits).map(Ready::into_parts) {
+            Some((store, guest, room)) => (Some(room), store, Some(guest)),
             None => {
                 let store = instance::store(engine, GuestState::waiting(limits));
-                (store.map_err(|error| ToolError::Trapped(error.to_string()))?, None, None)
+                (None, store.map_err(|error| ToolError::Trapped(error.to_string()))?, None)
             }
         };
         let ended =
@@ -64,7 +65,11 @@ impl Tool for WasmTool {
         let peak_memory = Some(store.data().growth.peak_memory());
         let result = answer.output(Usage { fuel, peak_memory }, limits);
         store.data_mut().end();
-        self.spare.leave(Used { _store: store, _place: place, _room: room }, engine, loaded, limits);
+        let holds = match room {
+            Some(room) => Holds::Room { _room: room },
+            None => Holds::Place { _place: place },
+        };
+        self.spare.leave(Used { _store: store, holds }, engine, loaded, limits);
         result
     }
 }
