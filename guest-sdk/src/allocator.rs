@@ -6,28 +6,52 @@ use crate::arena::Arena;
 #[global_allocator]
 static ALLOCATOR: Arena<{ 1 << 20 }> = Arena::new();
 
-/// Where the host puts what it hands over, on WASI.
+/// Where the host puts what it hands over, on WASI: there are two heaps, and who frees it decides from which of them it has
+/// to come.
 ///
-/// Some of it is for the C library, as the environment is, which frees it by its own `free`: it has to come from the C
-/// library's heap. The rest is for this program, whose allocator gives back there what does not lie in the arena. All other
-/// definitions of this function are weak, Rust's and the C library's, and take from one of the two heaps as it happens.
+/// All other definitions of `cabi_realloc` are weak, Rust's and the C library's, and take from one heap or the other as it
+/// happens. The names are those that wit-component looks for.
 #[cfg(target_os = "wasi")]
-#[expect(unsafe_code, reason = "the host finds the function by its name and hands over raw memory")]
-#[unsafe(no_mangle)]
-unsafe extern "C" fn cabi_realloc(old: *mut u8, old_size: usize, align: usize, size: usize) -> *mut u8 {
-    use std::alloc::{GlobalAlloc as _, Layout, System};
+#[expect(unsafe_code, reason = "the host finds the functions by their names and hands over raw memory")]
+mod handed_over {
+    use std::alloc::{GlobalAlloc, Layout, System};
 
-    if size == 0 {
-        // Nobody reads or frees it: all that counts is that it is aligned.
-        return std::ptr::without_provenance_mut(align);
+    /// For the parameters of a call. They are this program's.
+    #[unsafe(no_mangle)]
+    unsafe extern "C" fn cabi_export_realloc(old: *mut u8, old_size: usize, align: usize, size: usize) -> *mut u8 {
+        // SAFETY: the caller's promises are the same.
+        unsafe { resize(&super::ALLOCATOR, old, old_size, align, size) }
     }
-    // SAFETY: the canonical ABI has the host ask for powers of two, and for less than 4 GiB.
-    let layout = unsafe { Layout::from_size_align_unchecked(if old_size == 0 { size } else { old_size }, align) };
-    // SAFETY: no size is 0, and a block that is resized came from here.
-    let block = unsafe { if old_size == 0 { System.alloc(layout) } else { System.realloc(old, layout, size) } };
-    if block.is_null() {
-        // The host has noted which limit it is; nothing can be said from here.
-        std::arch::wasm32::unreachable();
+
+    /// For what the host's functions give back. Some of it is for the C library, as the environment is, which frees it by
+    /// its own `free`. The rest is this program's, whose allocator gives back there what does not lie in the arena.
+    #[unsafe(no_mangle)]
+    unsafe extern "C" fn cabi_realloc(old: *mut u8, old_size: usize, align: usize, size: usize) -> *mut u8 {
+        // SAFETY: the caller's promises are the same.
+        unsafe { resize(&System, old, old_size, align, size) }
     }
-    block
+
+    /// What the canonical ABI wants of a `realloc`.
+    ///
+    /// # Safety
+    /// A block that is resized came from `heap`, with this size and alignment.
+    unsafe fn resize(heap: &impl GlobalAlloc, old: *mut u8, old_size: usize, align: usize, size: usize) -> *mut u8 {
+        if size == 0 {
+            // Nobody reads or frees it: all that counts is that it is aligned.
+            return std::ptr::without_provenance_mut(align);
+        }
+        let new = old_size == 0;
+        let block = match Layout::from_size_align(if new { size } else { old_size }, align) {
+            // SAFETY: the size is not 0.
+            Ok(layout) if new => unsafe { heap.alloc(layout) },
+            // SAFETY: neither size is 0, and the rest is the caller's promise.
+            Ok(layout) => unsafe { heap.realloc(old, layout, size) },
+            Err(_) => std::ptr::null_mut(),
+        };
+        if block.is_null() {
+            // The host knows which limit it was, and no function of it may be called from here.
+            std::arch::wasm32::unreachable();
+        }
+        block
+    }
 }
