@@ -16,6 +16,7 @@ mod embed;
 mod exits;
 mod fields;
 mod fuzzing;
+mod languages;
 mod limits;
 mod long;
 mod mcp;

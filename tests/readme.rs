@@ -3,9 +3,9 @@
 use crate::support::binary::Home;
 use crate::support::{guests, packages, repository};
 
-/// The lines of the README's blocks of this kind.
-fn blocks(kind: &str) -> Vec<String> {
-    let text = std::fs::read_to_string(repository().join("README.md")).unwrap();
+/// The lines of a README's blocks of this kind.
+pub fn blocks(readme: &str, kind: &str) -> Vec<String> {
+    let text = std::fs::read_to_string(repository().join(readme)).unwrap();
     let mut lines = Vec::new();
     let mut inside = false;
     for line in text.lines() {
@@ -37,13 +37,13 @@ fn every_command_runs_in_the_order_it_stands() {
     let home = Home::new();
     // What the reader has: two packages by acme and acme's key.
     home.key("acme");
-    let asks = blocks("manifest").join("\n");
+    let asks = blocks("README.md", "manifest").join("\n");
     let file = home.file("weather.wasm", guests::package_with("fetcher", "weather", &asks));
     home.sign(&file, "acme");
     home.sign(&home.file("github.wasm", guests::own_package("github")), "acme");
     let mut folder = home.path().to_owned();
     let mut ran = 0;
-    for line in blocks("console") {
+    for line in blocks("README.md", "console") {
         let words = words(&line);
         match words[0].as_str() {
             // The two commands: the demo has a test of its own, and this is a part of the other one.
@@ -72,7 +72,7 @@ fn every_command_runs_in_the_order_it_stands() {
 fn the_configuration_in_the_readme_can_be_used() {
     let home = Home::new();
     packages::install_unsigned(&home, "mirror");
-    let config = blocks("toml").join("\n").replace("weather", "mirror");
+    let config = blocks("README.md", "toml").join("\n").replace("weather", "mirror");
     home.file("home/config.toml", config);
     home.run("config --check").ok();
     home.run("tools").ok();
@@ -84,6 +84,6 @@ fn the_tool_in_the_readme_is_the_one_that_new_writes() {
     home.run("new hello").ok();
     let written = std::fs::read_to_string(home.path().join("hello/src/lib.rs")).unwrap();
     let squeeze = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let shown = squeeze(&blocks("rust").join("\n"));
+    let shown = squeeze(&blocks("README.md", "rust").join("\n"));
     assert!(squeeze(&written).contains(&shown), "{written}");
 }

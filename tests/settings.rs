@@ -96,7 +96,7 @@ async fn a_component_that_does_not_fit_the_profile_is_refused_with_the_number() 
             .map(|_| ())
     };
     let error = open("standard").await.unwrap_err().to_string();
-    assert!(error.contains("16"), "{error}");
+    assert!(error.contains("16") && error.contains("`profile = \"large\"` under [engine]"), "{error}");
     open("large").await.unwrap();
 }
 

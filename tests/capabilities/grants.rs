@@ -42,9 +42,9 @@ fn an_update_that_asks_for_more_does_not_get_it_until_the_operator_says_so() {
 #[test]
 fn the_environment_is_what_was_asked_for_and_given() {
     let home = home("surroundings", ASKS, "");
-    home.run("grant reach --all --env LANG=nb_NO").ok();
+    home.run("grant reach --all --env LANG=en").ok();
     by_hand(&home, |text| text.replace("[env]\n", "[env]\nPATH = \"/bin\"\n"));
-    assert_eq!(call(&home, "environment", &json!({"name": "LANG"})).ok().trim(), "\"nb_NO\"");
+    assert_eq!(call(&home, "environment", &json!({"name": "LANG"})).ok().trim(), "\"en\"");
     assert_eq!(call(&home, "environment", &json!({"name": "PATH"})).ok().trim(), "null");
     assert_eq!(call(&home, "environment", &json!({"name": "HOME"})).ok().trim(), "null");
     // An end in the past takes all of it back.
@@ -190,8 +190,8 @@ fn lang(home: &Home) -> String {
 #[test]
 fn a_grant_does_not_go_along_to_another_signer() {
     let home = of_acme();
-    home.run("grant reach --all --env LANG=nb_NO --per-hour 50").ok();
-    assert_eq!(lang(&home), "\"nb_NO\"");
+    home.run("grant reach --all --env LANG=en --per-hour 50").ok();
+    assert_eq!(lang(&home), "\"en\"");
     let evil = id(&home, "evil");
     let out = install(&home, "1.1.0", Some("evil"), &["--accept-signer", &evil]);
     let remedy = format!("`ringfence grant reach --accept-signer {evil}`");
@@ -209,7 +209,7 @@ fn a_grant_does_not_go_along_to_another_signer() {
     home.run("grant reach --accept-signer nobody").fails(3, &["is not the id of a key"]);
     assert_eq!(lang(&home), "null");
     home.args(&["grant", "reach", "--accept-signer", &evil]).ok();
-    assert_eq!(lang(&home), "\"nb_NO\"");
+    assert_eq!(lang(&home), "\"en\"");
     // And back again.
     install(&home, "1.2.0", Some("acme"), &["--accept-signer", &id(&home, "acme")]);
     assert_eq!(lang(&home), "null");
@@ -222,16 +222,16 @@ fn a_grant_does_not_go_along_to_another_signer() {
 #[test]
 fn a_grant_stays_when_its_package_goes_and_waits_for_the_same_signer() {
     let home = of_acme();
-    home.run("grant reach --env LANG=nb_NO").ok();
+    home.run("grant reach --env LANG=en").ok();
     let out = home.run("remove reach").ok();
     assert!(out.contains("Its grant stays in") && out.contains("grants/reach.toml"), "{out}");
     install(&home, "1.1.0", Some("acme"), &[]);
-    assert_eq!(lang(&home), "\"nb_NO\"");
+    assert_eq!(lang(&home), "\"en\"");
     home.run("remove reach").ok();
     install(&home, "1.2.0", None, &["--allow-unsigned", "--accept-signer", "unsigned"]);
     assert_eq!(lang(&home), "null");
     home.run("grant reach --accept-signer unsigned").ok();
-    assert_eq!(lang(&home), "\"nb_NO\"");
+    assert_eq!(lang(&home), "\"en\"");
     // Another one that nobody signed is another's when it says so.
     let manifest = format!(
         "name = \"reach\"\nversion = \"1.3.0\"\npublisher = \"evil\"\nlicense = \"MIT\"\n\
@@ -245,10 +245,10 @@ fn a_grant_stays_when_its_package_goes_and_waits_for_the_same_signer() {
 
 #[test]
 fn a_grant_that_was_written_by_hand_is_for_whoever_has_the_name() {
-    let grant = "[env]\nLANG = \"nb_NO\"\n";
+    let grant = "[env]\nLANG = \"en\"\n";
     let home = of_acme();
     home.file("home/grants/reach.toml", grant);
-    assert_eq!(lang(&home), "\"nb_NO\"");
+    assert_eq!(lang(&home), "\"en\"");
     install(&home, "1.1.0", Some("evil"), &["--accept-signer", &id(&home, "evil")]);
     assert_eq!(lang(&home), "null");
     // Meant for the one that is there, even when the first thing that happens is that it is replaced or removed.

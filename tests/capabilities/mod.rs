@@ -1,6 +1,7 @@
 //! What tools reach beyond their instances: asked for in the manifest, granted by the operator, and no further.
 
 mod dumps;
+mod environment;
 mod files;
 mod forms;
 mod grants;

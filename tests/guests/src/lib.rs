@@ -33,6 +33,7 @@
 //! | `spin` | to use the processor for `iterations` rounds |
 //! | `start_loops` | never to be instantiated |
 //! | `taken_names` | to define tools with the host's names, and one twice |
+//! | `trials` | what guests in other languages try as well: see tests/languages |
 //! | `fetcher`, `wasi_fetcher` | nothing: they send what they are told, by our HTTP and that of WASI |
 //! | `wait_an_hour` | to wait for an hour |
 //!

@@ -34,6 +34,7 @@ mod tools;
 mod trust;
 mod update;
 mod verify;
+mod wit;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -107,6 +108,8 @@ enum Command {
     Build(build::Build),
     /// Put a manifest into a finished component.
     Pack(pack::Pack),
+    /// Print the contract with tools, in WIT.
+    Wit(wit::Wit),
     /// Turn IronClaw's *.capabilities.json into what a manifest asks for.
     ImportCapabilities(import_capabilities::ImportCapabilities),
     /// Run a tool's own tests, and its examples in the sandbox.
@@ -173,6 +176,7 @@ async fn dispatch(command: Command, session: &Session) -> anyhow::Result<()> {
         Command::New(command) => command.run(session),
         Command::Build(command) => command.run(session).await,
         Command::Pack(command) => command.run(session).await,
+        Command::Wit(command) => command.run(session),
         Command::ImportCapabilities(command) => command.run(session),
         Command::Test(command) => command.run(session).await,
         Command::Inspect(command) => command.run(session).await,

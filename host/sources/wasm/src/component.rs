@@ -10,7 +10,7 @@ use tokio::sync::OnceCell;
 use wasmtime::component::{Component, Linker};
 
 use crate::bindings::Tool;
-use crate::engine::Engine;
+use crate::engine::{Engine, Profile};
 use crate::kind::Kind;
 use crate::near_agent;
 use crate::plain::FunctionError;
@@ -45,9 +45,12 @@ pub enum CodeError {
     /// It could not be read, or must not be run.
     #[error("{0}")]
     Refused(String),
-    /// It does not compile, or does not fit into the pool.
+    /// It does not compile.
     #[error("it does not compile: {0:#}")]
     Compile(wasmtime::Error),
+    /// It does not fit into the pool.
+    #[error("it does not fit into the engine: {0:#}; {remedy}", remedy = .1.remedy())]
+    Room(wasmtime::Error, Profile),
     /// It needs something that this host does not have.
     #[error("{0}")]
     Import(String),
@@ -144,7 +147,8 @@ fn linker(engine: &Engine) -> wasmtime::Result<Linker<GuestState>> {
 fn load(engine: &Engine, compiled: &[u8]) -> Result<Component, CodeError> {
     // SAFETY: the bytes are `Engine::compile`'s own: `Code` vouches for that, by having just compiled them or by
     // checking their MAC under the host's key.
-    unsafe { Component::deserialize(&engine.inner, compiled) }.map_err(CodeError::Compile)
+    let component = unsafe { Component::deserialize(&engine.inner, compiled) };
+    component.map_err(|error| CodeError::Room(error, engine.settings().profile))
 }
 
 pub(crate) fn missing_import(error: wasmtime::Error) -> CodeError {

@@ -94,6 +94,17 @@ struct Shape {
 }
 
 impl Profile {
+    /// What the operator can do for a component that does not fit.
+    pub(crate) fn remedy(self) -> &'static str {
+        match self {
+            Self::Standard => "the operator can set `profile = \"large\"` under [engine] in config.toml",
+            Self::Large => {
+                "this is the largest profile; the operator can set `pooling = false` under [engine] in config.toml, which \
+                 makes the calls of all tools slower"
+            }
+        }
+    }
+
     /// Sized from components that were measured: a Rust guest has 1 to 3 core instances, 1 memory and 1 to 3 tables;
     /// one with an interpreter up to 25 core instances and 13 tables.
     fn shape(self) -> Shape {
@@ -149,7 +160,7 @@ impl Engine {
     /// Compiles a component. Takes from a tenth of a second to half a minute of processor time.
     ///
     /// # Errors
-    /// [`CodeError::Compile`] when it is not a valid component, or does not fit into the pool.
+    /// [`CodeError::Compile`] when it is not a valid component.
     pub fn compile(&self, component: &[u8]) -> Result<Vec<u8>, CodeError> {
         self.inner.precompile_component(component).map_err(CodeError::Compile)
     }
