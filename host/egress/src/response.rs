@@ -114,10 +114,10 @@ impl std::fmt::Debug for Body {
 /// The body of `answer` as it arrives, and where its trailers will be, clean of what is not for a guest.
 pub(crate) fn arriving(
     answer: reqwest::Response,
-    scanner: &Scanner,
-) -> (impl Stream<Item = Result<Bytes, reqwest::Error>> + Send + use<>, Trailers) {
+    scanner: Scanner,
+) -> (impl Stream<Item = Result<Bytes, reqwest::Error>> + Send, Trailers) {
     let frames = BodyStream::new(reqwest::Body::from(answer));
-    let (trailers, scanner) = (Trailers::default(), scanner.clone());
+    let trailers = Trailers::default();
     let place = trailers.clone();
     let data = frames.try_filter_map(move |frame| {
         let data = frame.into_data().map_err(|frame| {

@@ -9,6 +9,7 @@
 //! else than whoever made it wrote, and nobody would be told.
 
 mod forms;
+mod heads;
 mod living;
 mod lookout;
 mod redaction;
@@ -21,7 +22,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aho_corasick::BuildError;
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use futures::{FutureExt as _, Stream, StreamExt, stream};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use ringfence_core::Secret;
@@ -41,14 +42,16 @@ pub(crate) const IDLE: Duration = Duration::from_millis(25);
 /// Immutable and cheap to clone, so one serves all calls at once.
 #[derive(Clone)]
 pub struct Scanner {
-    /// What is looked for, one after the other.
-    forms: Vec<Arc<Forms>>,
+    secrets: Arc<Forms>,
+    /// What the host obtained, while it has obtained something.
+    tokens: Option<Arc<Forms>>,
     skipped: Vec<String>,
 }
 
 /// What has been seen of one stream, for each thing that is looked for.
 struct Passage {
-    values: Vec<Redaction>,
+    secrets: Redaction,
+    tokens: Option<Redaction>,
     others: FormsInStream,
 }
 
@@ -94,15 +97,14 @@ impl Scanner {
         let is_short = |secret: &Secret| secret.expose().trim().len() < MIN_CREDENTIAL;
         let (short, long): (Vec<_>, Vec<_>) = secrets.iter().partition(|(_, secret)| is_short(secret));
         let forms = long.into_iter().map(|(name, secret)| (name.as_str(), spellings(secret)));
-        let forms = Arc::new(Forms::new(forms).map_err(ScannerError::TooMany)?);
-        Ok(Self { forms: vec![forms], skipped: short.into_iter().map(|(name, _)| name.clone()).collect() })
+        let secrets = Arc::new(Forms::new(forms).map_err(ScannerError::TooMany)?);
+        Ok(Self { secrets, tokens: None, skipped: short.into_iter().map(|(name, _)| name.clone()).collect() })
     }
 
-    /// This scanner, which looks for what `other` looks for as well.
+    /// This scanner, which looks for the secrets of `tokens` as well.
     #[must_use]
-    pub(crate) fn and(mut self, other: Option<Self>) -> Self {
-        self.forms.extend(other.into_iter().flat_map(|other| other.forms));
-        self
+    pub(crate) fn and(&self, tokens: Option<Self>) -> Self {
+        Self { tokens: tokens.map(|tokens| tokens.secrets), ..self.clone() }
     }
 
     /// The names of the secrets that are not looked for.
@@ -112,7 +114,8 @@ impl Scanner {
 
     /// `body` with a mark in the place of every credential, across the borders of chunks, and otherwise byte for byte.
     /// Its length may change, so a `Content-Length` no longer holds. Only bytes with which a credential may begin are
-    /// held back until the next chunk; a word that may become one no longer than [`IDLE`]. After an error of `body` nothing follows, what was held back neither.
+    /// held back until the next chunk; a word that may become one no longer than [`IDLE`]. After an error of `body`
+    /// nothing follows, what was held back neither.
     pub fn stream<S, E>(&self, body: S) -> impl Stream<Item = Result<Bytes, E>> + use<S, E>
     where
         S: Stream<Item = Result<Bytes, E>>,
@@ -123,8 +126,8 @@ impl Scanner {
             loop {
                 let clean = match next_or_idle(&mut body, passage.others.is_waiting()).await {
                     // Whoever sends it may wait for an answer to what is held back.
-                    None => passage.others.idle().into(),
-                    Some(Some(Ok(chunk))) => passage.feed(chunk),
+                    None => passage.others.idle(),
+                    Some(Some(Ok(chunk))) => passage.feed(&chunk),
                     Some(Some(Err(error))) => return Some((Err(error), None)),
                     Some(None) => {
                         let rest = passage.finish();
@@ -182,8 +185,13 @@ impl Scanner {
     }
 
     fn passage(&self) -> Passage {
-        let values = self.forms.iter().cloned().map(Redaction::new).collect();
-        Passage { values, others: FormsInStream::default() }
+        let tokens = self.tokens.clone().map(Redaction::new);
+        Passage { secrets: Redaction::new(self.secrets.clone()), tokens, others: FormsInStream::default() }
+    }
+
+    /// All known values that are looked for.
+    fn known(&self) -> impl Iterator<Item = &Arc<Forms>> {
+        [&self.secrets].into_iter().chain(&self.tokens)
     }
 
     /// What looks through a body on its way out, piece by piece.
@@ -193,7 +201,7 @@ impl Scanner {
 
     /// The name of the first known value in `bytes`.
     fn holds(&self, bytes: impl AsRef<[u8]>) -> Option<&str> {
-        self.forms.iter().find_map(|forms| forms.first_after(forms.start(), bytes.as_ref()).1)
+        self.known().find_map(|forms| forms.first_after(forms.start(), bytes.as_ref()).1)
     }
 
     /// `bytes` with marks; `None` where there is nothing to mark.
@@ -202,28 +210,37 @@ impl Scanner {
             return None;
         }
         let mut passage = self.passage();
-        let mut clean = passage.feed(Bytes::copy_from_slice(bytes)).to_vec();
+        let mut clean = passage.feed(bytes).to_vec();
         clean.extend_from_slice(&passage.finish());
         Some(clean)
     }
 }
 
 impl Passage {
-    fn feed(&mut self, chunk: Bytes) -> Bytes {
-        let known = self.values.iter_mut().fold(chunk, |chunk, values| values.feed(chunk));
-        self.others.feed(&known).into()
+    /// Takes the next bytes, and gives those that are certain. What a search is done with, the next one holds already, so
+    /// of the bytes of a chunk, one copy is made and no more.
+    fn feed(&mut self, chunk: &[u8]) -> Bytes {
+        self.others.feed(|held| match &mut self.tokens {
+            None => self.secrets.feed(chunk, held),
+            Some(tokens) => {
+                let mut clean = Vec::with_capacity(chunk.len());
+                self.secrets.feed(chunk, &mut clean);
+                tokens.feed(&clean, held);
+            }
+        })
     }
 
     fn finish(&mut self) -> Bytes {
-        let mut rest = Bytes::new();
-        for values in &mut self.values {
-            let mut clean = BytesMut::from(values.feed(rest));
-            clean.extend_from_slice(&values.finish());
-            rest = clean.freeze();
-        }
-        let mut clean = self.others.feed(&rest);
-        clean.extend(self.others.finish());
-        clean.into()
+        let certain = self.others.feed(|held| match &mut self.tokens {
+            None => self.secrets.finish(held),
+            Some(tokens) => {
+                let mut clean = Vec::new();
+                self.secrets.finish(&mut clean);
+                tokens.feed(&clean, held);
+                tokens.finish(held);
+            }
+        });
+        [certain, self.others.finish()].concat().into()
     }
 }
 
@@ -248,6 +265,7 @@ fn places(request: &Outgoing) -> impl Iterator<Item = (&'static str, &[u8])> {
 /// Shows names only.
 impl fmt::Debug for Scanner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Scanner").field("forms", &self.forms).field("skipped", &self.skipped).finish()
+        let known: Vec<_> = self.known().collect();
+        f.debug_struct("Scanner").field("known", &known).field("skipped", &self.skipped).finish()
     }
 }

@@ -56,10 +56,14 @@ impl Egress {
             }
             let limits = budget.take(&decision.rules, request.size())?;
             clock.tighten(&limits);
-            let answer = clock.within(sending.exchange(&request, &decision)).await??;
+            let answer = clock.within(async {
+                let carried = self.carried(access, &decision).await?;
+                sending.exchange(&request, &decision, carried).await
+            });
+            let answer = answer.await??;
             match follow(&request, answer.status(), answer.headers())? {
                 Some(next) => request = next,
-                None => return receive(request, answer, &self.scanner(access), clock, limits, Fate::default()),
+                None => return receive(request, answer, self.scanner(access), clock, limits, Fate::default()),
             }
         }
         Err(RedirectError::TooMany.into())
@@ -85,28 +89,28 @@ impl Egress {
         let limits = budget.take(&decision.rules, request.size())?;
         clock.tighten(&limits);
         // Before the body is looked through, so that a token that is obtained now is looked for.
-        let values = clock.within(self.values(&decision)).await??;
+        let carried = clock.within(self.carried(access, &decision)).await??;
         let mut sending = Sending { door: self, access, budget, renewals: 1, connect_timeout };
         let (length, fate) = (upload.length(), Fate::default());
-        let body = upload.checked(request.size(), limits.clone(), &self.scanner(access), clock.clone(), fate.clone());
+        let body = upload.checked(request.size(), limits.clone(), &carried.scanner, clock.clone(), fate.clone());
         let mut body = body.peekable();
         let answer = if decision.credentials.iter().any(|credential| credential.placement.is_in_body()) {
             request.body = collect(body).await?;
-            clock.within(sending.exchange(&request, &decision)).await?
+            clock.within(sending.exchange(&request, &decision, carried)).await?
         } else if is_mostly_bare(&request.method) && Pin::new(&mut body).peek().await.is_none() {
-            clock.within(sending.exchange(&request, &decision)).await?
+            clock.within(sending.exchange(&request, &decision, carried)).await?
         } else {
-            let mut made = make(&request, &decision, &values, &self.scanner(access))?;
+            let mut made = make(&request, &decision, &carried)?;
             *made.body_mut() = Some(reqwest::Body::wrap_stream(body));
             length.map(|length| made.headers_mut().insert(CONTENT_LENGTH, length.into()));
             clock.within(sending.execute(&request, made)).await?
         };
         let answer = answer.map_err(|error| fate.or(error))?;
-        receive(request, answer, &self.scanner(access), clock, limits, fate)
+        receive(request, answer, self.scanner(access), clock, limits, fate)
     }
 
-    /// The values of the credentials, in their order. A token that is not at hand is obtained.
-    async fn values(&self, decision: &Decision<'_>) -> Result<Vec<Secret>, EgressError> {
+    /// What a request carries. A token that is not at hand is obtained.
+    async fn carried(&self, access: &Access, decision: &Decision<'_>) -> Result<Carried, EgressError> {
         let mut values = Vec::with_capacity(decision.credentials.len());
         for credential in &decision.credentials {
             values.push(match &credential.value {
@@ -116,15 +120,17 @@ impl Egress {
                 }
             });
         }
-        Ok(values)
+        // Last, so that it looks for what was obtained just now.
+        Ok(Carried { values, scanner: self.scanner(access) })
     }
 
     /// The same with other tokens; `None` where there are none.
     async fn renewed(
         &self,
+        access: &Access,
         decision: &Decision<'_>,
         mut values: Vec<Secret>,
-    ) -> Result<Option<Vec<Secret>>, EgressError> {
+    ) -> Result<Option<Carried>, EgressError> {
         let mut changed = false;
         for (credential, value) in decision.credentials.iter().zip(&mut values) {
             let CredentialValue::Token(source) = &credential.value else { continue };
@@ -134,13 +140,22 @@ impl Egress {
                 changed = true;
             }
         }
-        Ok(changed.then_some(values))
+        Ok(changed.then(|| Carried { values, scanner: self.scanner(access) }))
     }
 
-    /// What looks for the secrets, and for the tokens that live now.
+    /// What looks for the secrets, and for the tokens that live now. Not the same for a request and its answer: meanwhile
+    /// others may have obtained some.
     fn scanner(&self, access: &Access) -> Scanner {
-        access.scanner().clone().and(self.asker.living.scanner())
+        access.scanner().and(self.asker.living.scanner())
     }
+}
+
+/// What the host adds to one request.
+struct Carried {
+    /// The values of the credentials, in their order.
+    values: Vec<Secret>,
+    /// Looks for them, and for all others, in what the guest made.
+    scanner: Scanner,
 }
 
 /// One request of a guest on its way, with all that it leads to.
@@ -155,28 +170,23 @@ struct Sending<'a> {
 
 impl Sending<'_> {
     /// Sends a request whose body is at hand; once more with new tokens, where the server refuses those that it got.
-    async fn exchange(&mut self, request: &Request, decision: &Decision<'_>) -> Result<reqwest::Response, EgressError> {
-        let values = self.door.values(decision).await?;
-        let answer = self.attempt(request, decision, &values).await?;
+    async fn exchange(
+        &mut self,
+        request: &Request,
+        decision: &Decision<'_>,
+        carried: Carried,
+    ) -> Result<reqwest::Response, EgressError> {
+        let answer = self.execute(request, make(request, decision, &carried)?).await?;
         if answer.status() != StatusCode::UNAUTHORIZED || self.renewals == 0 {
             return Ok(answer);
         }
         // A server that refuses the token has done nothing with the request.
-        let Some(renewed) = self.door.renewed(decision, values).await? else { return Ok(answer) };
+        let renewed = self.door.renewed(self.access, decision, carried.values).await?;
+        let Some(renewed) = renewed else { return Ok(answer) };
         self.renewals -= 1;
         self.budget.take(&decision.rules, request.size())?;
         drop(answer);
-        self.attempt(request, decision, &renewed).await
-    }
-
-    async fn attempt(
-        &self,
-        request: &Request,
-        decision: &Decision<'_>,
-        values: &[Secret],
-    ) -> Result<reqwest::Response, EgressError> {
-        let made = make(request, decision, values, &self.door.scanner(self.access))?;
-        self.execute(request, made).await
+        self.execute(request, make(request, decision, &renewed)?).await
     }
 
     async fn execute(&self, request: &Request, made: reqwest::Request) -> Result<reqwest::Response, EgressError> {
@@ -193,16 +203,11 @@ fn is_mostly_bare(method: &Method) -> bool {
 }
 
 /// The request with its credentials, as the client takes it.
-fn make(
-    request: &Request,
-    decision: &Decision<'_>,
-    values: &[Secret],
-    scanner: &Scanner,
-) -> Result<reqwest::Request, EgressError> {
+fn make(request: &Request, decision: &Decision<'_>, carried: &Carried) -> Result<reqwest::Request, EgressError> {
     let mut outgoing = request.to_outgoing();
     // Before a credential is in it: what is found now, a guest or a redirect has put there.
-    scanner.outgoing(&outgoing)?;
-    prepare(&mut outgoing, decision, values)?;
+    carried.scanner.outgoing(&outgoing)?;
+    prepare(&mut outgoing, decision, &carried.values)?;
     Ok(to_client(outgoing))
 }
 
@@ -236,7 +241,7 @@ fn to_client(outgoing: Outgoing) -> reqwest::Request {
 fn receive(
     request: Request,
     answer: reqwest::Response,
-    scanner: &Scanner,
+    scanner: Scanner,
     clock: Clock,
     limits: Limits,
     fate: Fate,
@@ -246,7 +251,7 @@ fn receive(
     counter.add(size_of_headers(&headers))?;
     let length = answer.content_length().filter(|_| !headers.contains_key(CONTENT_ENCODING));
     let origin = request.target.seen().origin();
-    let (arriving, trailers) = arriving(answer, scanner);
+    let (arriving, trailers) = arriving(answer, scanner.clone());
     let arriving = arriving.map_err(move |error| fate.or(EgressError::of_client(origin.clone(), error)));
     let mut body = counted(arriving, counter.clone());
     // The headers of a response to HEAD are about a body that is not there.

@@ -1,5 +1,5 @@
-//! All spellings of all known values, as one automaton that takes a byte at a time, and a fast search for places where
-//! it is worth starting.
+//! All spellings of all known values, as one automaton that takes a byte at a time, and a fast search for the places
+//! where it is worth starting.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -7,28 +7,16 @@ use std::ops::ControlFlow;
 
 use aho_corasick::automaton::{Automaton, StateID};
 use aho_corasick::nfa::contiguous::NFA;
-use aho_corasick::{AhoCorasick, Anchored, BuildError, MatchKind};
+use aho_corasick::{Anchored, BuildError, MatchKind};
 use ringfence_core::finish::scrub::mark;
 
-/// The longest beginning of a form that is searched for. The spellings of one value mostly begin alike, so there are few
-/// such beginnings, and by chance eight bytes are found next to never.
-const MAX_HEAD: usize = 8;
-
-/// How many heads are searched for at once. Vector instructions find about as many; with more, each byte is looked at by
-/// itself, some twenty times slower.
-const HEADS_AT_ONCE: usize = 60;
-
-/// How far is searched for some heads before the others have their turn, in bytes. So much is searched anew for every
-/// head that is found.
-const WINDOW: usize = 1024;
+use super::heads::Heads;
 
 /// What is searched for. A [`State`] remembers all that matters of the bytes before, so no byte is looked at twice,
 /// however small the chunks are.
 pub(super) struct Forms {
     automaton: NFA,
-    /// Find the beginnings of forms, `head` bytes of each.
-    heads: Vec<AhoCorasick>,
-    head: usize,
+    heads: Heads,
     /// How many bytes at the end of the input each state stands for: so many may be the beginning of a form.
     depths: HashMap<StateID, usize>,
     /// The secret of each form.
@@ -57,14 +45,9 @@ impl Forms {
             names.push(name.to_owned());
         }
         let automaton = NFA::builder().match_kind(MatchKind::Standard).prefilter(false).build(&forms)?;
-        let head = forms.iter().map(String::len).min().unwrap_or(0).min(MAX_HEAD);
-        let beginnings: BTreeSet<&[u8]> = forms.iter().map(|form| &form.as_bytes()[..head]).collect();
-        let beginnings: Vec<&[u8]> = beginnings.into_iter().collect();
-        // Vector instructions search by this kind of match only.
-        let search = |heads| AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(heads);
-        let heads = beginnings.chunks(HEADS_AT_ONCE).map(search).collect::<Result<_, _>>()?;
         let marks = names.iter().map(|name| mark(name)).collect();
-        let mut new = Self { automaton, heads, head, depths: HashMap::new(), owners, names, marks };
+        let heads = Heads::new(&forms);
+        let mut new = Self { automaton, heads, depths: HashMap::new(), owners, names, marks };
         new.depths = new.depths(&forms);
         Ok(new)
     }
@@ -98,19 +81,20 @@ impl Forms {
         bytes: &[u8],
         mut each: impl FnMut(usize, Found) -> ControlFlow<()>,
     ) -> State {
+        let head = self.heads.length();
         let mut at = if self.owners.is_empty() { bytes.len() } else { 0 };
         while at < bytes.len() {
             let begun = self.depth(state);
             // Where less than a head has begun, the next one is looked for, from that beginning on.
-            let sure = if begun < self.head && begun <= at {
+            let sure = if begun < head && begun <= at {
                 let from = at - begun;
                 state = self.start();
-                at = match self.next_head(&bytes[from..]) {
-                    Some(head) => from + head,
+                at = match self.heads.first_in(&bytes[from..]) {
+                    Some(begin) => from + begin,
                     // Only in the last bytes one may begin, with less than a head.
-                    None => from.max((bytes.len() + 1).saturating_sub(self.head)),
+                    None => from.max((bytes.len() + 1).saturating_sub(head)),
                 };
-                self.head
+                head
             } else {
                 1
             };
@@ -125,16 +109,6 @@ impl Forms {
             }
         }
         state
-    }
-
-    /// Where in `bytes` the next head begins.
-    fn next_head(&self, bytes: &[u8]) -> Option<usize> {
-        (0..bytes.len()).step_by(WINDOW).find_map(|start| {
-            // With the rest of a head that begins in the last byte of the window.
-            let window = &bytes[start..bytes.len().min(start + WINDOW + self.head - 1)];
-            let found = self.heads.iter().filter_map(|heads| heads.find(window));
-            found.map(|head| start + head.start()).min()
-        })
     }
 
     /// The longest form that ends here.

@@ -24,7 +24,7 @@ struct Values {
 
 impl Lookout {
     pub(super) fn new(scanner: &Scanner) -> Self {
-        Self { others: FormsInStream::default(), values: scanner.forms.iter().map(Values::new).collect() }
+        Self { others: FormsInStream::default(), values: scanner.known().map(Values::new).collect() }
     }
 
     /// Takes the next bytes, and gives those that are certain.
@@ -32,9 +32,9 @@ impl Lookout {
     /// # Errors
     /// [`Leak`] where a credential ends in them.
     pub(crate) fn pass(&mut self, piece: &[u8]) -> Result<Bytes, Leak> {
-        let certain = self.others.feed(piece);
+        let certain = self.others.feed(|held| held.extend_from_slice(piece));
         self.free_of_forms()?;
-        self.values.iter_mut().try_fold(Bytes::from(certain), |bytes, values| values.pass(&bytes))
+        self.values.iter_mut().try_fold(certain, |bytes, values| values.pass(&bytes))
     }
 
     /// Whether there is something that [`idle`](Self::idle) may give.
@@ -48,7 +48,7 @@ impl Lookout {
     /// [`Leak`] where a known value ends in it.
     pub(crate) fn idle(&mut self) -> Result<Bytes, Leak> {
         let certain = self.others.idle();
-        self.values.iter_mut().try_fold(Bytes::from(certain), |bytes, values| values.pass(&bytes))
+        self.values.iter_mut().try_fold(certain, |bytes, values| values.pass(&bytes))
     }
 
     /// Gives the rest. The body is at its end.
@@ -58,7 +58,7 @@ impl Lookout {
     pub(crate) fn finish(&mut self) -> Result<Bytes, Leak> {
         let rest = self.others.finish();
         self.free_of_forms()?;
-        self.values.iter_mut().try_fold(Bytes::from(rest), |bytes, values| {
+        self.values.iter_mut().try_fold(rest, |bytes, values| {
             let mut passed = BytesMut::from(values.pass(&bytes)?);
             passed.extend_from_slice(&values.held);
             Ok(passed.freeze())

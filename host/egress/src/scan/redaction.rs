@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Buf, BytesMut};
 
 use super::forms::{Forms, Found, State};
 
@@ -34,24 +34,29 @@ impl Redaction {
         Self { forms, state, held: BytesMut::new(), at: 0, spans: VecDeque::new() }
     }
 
-    /// Takes the next bytes, and gives those that are certain.
-    pub(super) fn feed(&mut self, mut chunk: Bytes) -> Bytes {
-        self.search(&chunk);
+    /// Takes the next bytes, and appends to `clean` those that are certain.
+    pub(super) fn feed(&mut self, chunk: &[u8], clean: &mut Vec<u8>) {
+        self.search(chunk);
         let waiting = self.forms.depth(self.state);
-        if self.held.is_empty() && self.spans.is_empty() {
-            // As nearly always. Nothing waited, so what waits now is part of this chunk.
-            let tail = chunk.split_off(chunk.len().saturating_sub(waiting));
-            self.held.extend_from_slice(&tail);
-            self.at += chunk.len() as u64;
-            return chunk;
+        match chunk.len().checked_sub(waiting) {
+            // As nearly always: there is nothing to replace, and what waited before waits no longer.
+            Some(certain) if self.spans.is_empty() => {
+                let (certain, rest) = chunk.split_at(certain);
+                self.pass(self.end(), clean);
+                clean.extend_from_slice(certain);
+                self.at += certain.len() as u64;
+                self.held.extend_from_slice(rest);
+            }
+            _ => {
+                self.held.extend_from_slice(chunk);
+                self.release(self.end() - waiting as u64, clean);
+            }
         }
-        self.held.extend_from_slice(&chunk);
-        self.release(self.end() - waiting as u64)
     }
 
-    /// Gives the rest. The stream is at its end.
-    pub(super) fn finish(&mut self) -> Bytes {
-        self.release(self.end() + 1)
+    /// Appends the rest to `clean`. The stream is at its end.
+    pub(super) fn finish(&mut self, clean: &mut Vec<u8>) {
+        self.release(self.end() + 1, clean);
     }
 
     fn end(&self) -> u64 {
@@ -78,23 +83,21 @@ impl Redaction {
         self.spans.push_back(span);
     }
 
-    /// Gives what lies before `safe`, where no value that is still to be found can begin earlier.
-    fn release(&mut self, safe: u64) -> Bytes {
-        let mut clean = BytesMut::new();
+    /// Appends to `clean` what lies before `safe`, where no value that is still to be found can begin earlier.
+    fn release(&mut self, safe: u64, clean: &mut Vec<u8>) {
         while let Some(span) = self.spans.pop_front_if(|span| span.start <= safe) {
-            self.pass(span.start, &mut clean);
+            self.pass(span.start, clean);
             self.skip(span.end);
             if span.end >= safe {
                 self.spans.push_front(span);
-                return clean.freeze();
+                return;
             }
             clean.extend_from_slice(self.forms.mark(span.found.owner).as_bytes());
         }
-        self.pass(safe.min(self.end()), &mut clean);
-        clean.freeze()
+        self.pass(safe.min(self.end()), clean);
     }
 
-    fn pass(&mut self, to: u64, clean: &mut BytesMut) {
+    fn pass(&mut self, to: u64, clean: &mut Vec<u8>) {
         clean.extend_from_slice(&self.held.split_to(self.length_to(to)));
         self.at = self.at.max(to);
     }

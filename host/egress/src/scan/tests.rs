@@ -109,7 +109,7 @@ fn short_values_are_named_and_not_looked_for() {
 
 #[test]
 fn a_scanner_shows_names_only() {
-    assert_eq!(format!("{:?}", scanner()), "Scanner { forms: [{\"svc\"}], skipped: [] }");
+    assert_eq!(format!("{:?}", scanner()), "Scanner { known: [{\"svc\"}], skipped: [] }");
 }
 
 #[test]
@@ -270,7 +270,9 @@ proptest! {
     /// With letters so few that values, their beginnings and their overlaps are everywhere.
     #[test]
     fn the_borders_of_chunks_make_no_difference(
-        body in "[ab]{0,200}", a in "[ab]{8,9}", b in "[ab]{10,12}", cuts in proptest::collection::vec(1usize..30, 1..20),
+        body in "[ab]{0,200}", cuts in proptest::collection::vec(1usize..30, 1..20),
+        // Some so short that they are searched for in short steps.
+        (a, b) in prop_oneof![("[ab]{8,9}", "[ab]{10,12}"), ("[ab]{11,12}", "[ab]{13,15}")],
     ) {
         let scanner = knowing(&[("x", &a), ("y", &b)]);
         let whole = scanner.text(&body).into_owned();

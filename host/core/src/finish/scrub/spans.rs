@@ -58,15 +58,15 @@ pub(super) fn merge(mut spans: Vec<Span<'_>>) -> Vec<Span<'_>> {
 /// Writes marks, and numbers those of one output.
 #[derive(Debug, Default)]
 pub(super) struct Marks {
-    numbers: HashMap<&'static str, HashMap<String, usize>>,
+    numbers: HashMap<&'static str, HashMap<Vec<u8>, usize>>,
 }
 
 impl Marks {
     /// The mark that stands for `value`.
-    pub(super) fn mark(&mut self, label: Label<'_>, value: &str) -> String {
+    pub(super) fn mark(&mut self, label: Label<'_>, value: impl AsRef<[u8]>) -> String {
         match label {
             Label::Secret(name) => format!("{OPENING}{name}]"),
-            Label::Kind(kind) => format!("{OPENING}{kind}#{}]", self.number(kind, value)),
+            Label::Kind(kind) => format!("{OPENING}{kind}#{}]", self.number(kind, value.as_ref())),
         }
     }
 
@@ -83,7 +83,7 @@ impl Marks {
         clean
     }
 
-    fn number(&mut self, kind: &'static str, value: &str) -> usize {
+    fn number(&mut self, kind: &'static str, value: &[u8]) -> usize {
         let values = self.numbers.entry(kind).or_default();
         if let Some(number) = values.get(value) {
             return *number;

@@ -1,7 +1,8 @@
 //! Credentials of a known form, in bytes that arrive in pieces.
 
-use std::borrow::Cow;
 use std::ops::Range;
+
+use bytes::Bytes;
 
 use super::spans::{Label, Marks};
 use super::tokens::{self, Found};
@@ -9,7 +10,7 @@ use super::tokens::{self, Found};
 /// What may have to be looked at before a place: the number of a Telegram bot, an escape, part of an anchor.
 const BEFORE: usize = tokens::BEFORE;
 
-/// What is undecided after so many bytes is decided by what there is. Private keys have a fifth of it.
+/// No more than this waits: it is decided by what there is. Private keys have a fifth of it.
 const MAX_HELD: usize = 64 << 10;
 
 /// So little is looked at again with each piece.
@@ -17,9 +18,9 @@ const LITTLE: usize = 64;
 
 /// Takes credentials of a known form out of a stream, across the borders of its pieces. Equal values get equal marks.
 ///
-/// The bytes need not be text: one that is no ASCII character ends every form. What it holds back is the
-/// end of a piece in which a form may have begun, until a space, a quote or a line break says that it has not, or
-/// nothing comes for a while: [`idle`](Self::idle).
+/// The bytes need not be text: one that is no ASCII character ends every form but a password in a URL. What it holds
+/// back is the end of a piece in which a form may have begun, until a space, a quote or a line break says that it has
+/// not, or nothing comes for a while: [`idle`](Self::idle).
 #[derive(Default)]
 pub struct FormsInStream {
     /// Bytes that were given already and still say what the next ones are, and behind them those that wait.
@@ -39,31 +40,30 @@ pub struct FormsInStream {
 
 /// The kind of the first credential of a known form in `bytes`.
 pub fn known_form(bytes: &[u8]) -> Option<&'static str> {
-    tokens::found(&readable(bytes), 0).next().map(|found| found.kind)
+    tokens::found(bytes).next().map(|found| found.kind)
 }
 
 impl FormsInStream {
-    /// Takes the next bytes, and gives those that are certain.
-    pub fn feed(&mut self, piece: &[u8]) -> Vec<u8> {
-        let dropped = self.dropping.map_or(0, |more| piece.iter().take_while(|byte| more(**byte)).count());
-        let piece = &piece[dropped..];
-        if piece.is_empty() {
-            return Vec::new();
+    /// Takes the next bytes, which `add` appends, and gives those that are certain.
+    pub fn feed(&mut self, add: impl FnOnce(&mut Vec<u8>)) -> Bytes {
+        let old = self.held.len();
+        add(&mut self.held);
+        if let Some(more) = self.dropping {
+            let dropped = self.held[old..].iter().take_while(|byte| more(**byte)).count();
+            self.held.drain(old..old + dropped);
         }
+        let piece = &self.held[old..];
+        if piece.is_empty() {
+            return Bytes::new();
+        }
+        let closed = !self.in_key && piece.iter().any(|byte| tokens::breaks(*byte));
         self.dropping = None;
         self.has_begun = false;
-        self.held.extend_from_slice(piece);
-        let closed = !self.in_key && piece.iter().any(|byte| tokens::breaks(*byte));
         if self.held.len() < self.look_at && !closed {
-            return Vec::new();
+            return Bytes::new();
         }
-        let held = std::mem::take(&mut self.held);
-        let text = readable(&held);
-        let full = held.len() - self.given > MAX_HELD;
-        let certain = if full { text.len() } else { tokens::certain(&text).max(self.given) };
-        let clean = self.give(&held, &text, certain, full);
-        self.keep(&held, &text);
-        clean
+        let seen = tokens::seen(&self.held);
+        self.give(seen.found, seen.certain, seen.in_key)
     }
 
     /// Whether bytes wait that [`idle`](Self::idle) may give.
@@ -73,31 +73,15 @@ impl FormsInStream {
 
     /// Gives what waits, because nothing has come for a while and somebody may wait for an answer: all but a credential
     /// that has begun. One of which only the very beginning was there is found when the rest comes, and loses that.
-    pub fn idle(&mut self) -> Vec<u8> {
-        let held = std::mem::take(&mut self.held);
-        let text = readable(&held);
-        let clean = self.give(&held, &text, tokens::begun(&text).max(self.given), false);
-        self.keep(&held, &text);
+    pub fn idle(&mut self) -> Bytes {
         self.has_begun = true;
-        clean
-    }
-
-    /// Keeps of `held` what waits and what says what it is.
-    fn keep(&mut self, held: &[u8], text: &str) {
-        let waiting = held.len() - self.given;
-        self.look_at = if waiting <= LITTLE { 0 } else { (2 * held.len()).min(self.given + MAX_HELD + 1) };
-        self.in_key = waiting > LITTLE && tokens::ends_in_key(text);
-        let old = self.given.saturating_sub(BEFORE);
-        self.held = held[old..].to_vec();
-        self.given -= old;
-        self.look_at = self.look_at.saturating_sub(old);
+        let seen = tokens::seen(&self.held);
+        self.give(seen.found, seen.begun, seen.in_key)
     }
 
     /// Gives the rest. The stream is at its end.
-    pub fn finish(&mut self) -> Vec<u8> {
-        let held = std::mem::take(&mut self.held);
-        let text = readable(&held);
-        self.give(&held, &text, text.len(), false)
+    pub fn finish(&mut self) -> Bytes {
+        self.give(tokens::found(&self.held).collect(), self.held.len(), false)
     }
 
     /// The kind of the first credential that was taken out so far.
@@ -105,39 +89,56 @@ impl FormsInStream {
         self.first
     }
 
-    /// Gives what lies before `certain`, and before a credential that reaches beyond it.
-    fn give(&mut self, held: &[u8], text: &str, certain: usize, goes_on: bool) -> Vec<u8> {
-        let from = self.given.saturating_sub(BEFORE);
-        let mut found: Vec<Found> = tokens::found(text, from).filter(|found| found.range.end > self.given).collect();
+    /// Gives what lies before `certain`, and before a credential that reaches beyond it. The rest waits, unless it is too
+    /// much for that.
+    fn give(&mut self, mut found: Vec<Found>, certain: usize, in_key: bool) -> Bytes {
+        found.retain(|found| found.range.end > self.given);
         found.sort_by_key(|found| found.range.start);
         let reaching =
             |certain: usize, range: &Range<usize>| if range.end > certain { certain.min(range.start) } else { certain };
         // From the last on: what reaches into one that waits has to wait with it.
         let certain = found.iter().rev().fold(certain, |certain, found| reaching(certain, &found.range));
-        let mut clean = Vec::with_capacity(certain - self.given);
-        for Found { range, kind, .. } in found.iter().filter(|found| found.range.end <= certain) {
+        // Of what waits, the beginning may be gone already.
+        let mut certain = certain.max(self.given);
+        if self.held.len() - certain > MAX_HELD {
+            certain = self.held.len();
+            self.dropping = found.iter().find(|found| found.range.end == certain).map(|found| found.more);
+        }
+        found.retain(|found| found.range.end <= certain);
+        let given = self.given;
+        let held = self.keep(certain, in_key);
+        if found.is_empty() { Bytes::from(held).slice(given..) } else { self.marked(&held, given, &found).into() }
+    }
+
+    /// Keeps what waits behind `certain` and what says what it is. Returns what was held before that: most bytes, which
+    /// so are not copied.
+    fn keep(&mut self, certain: usize, in_key: bool) -> Vec<u8> {
+        let old = certain.saturating_sub(BEFORE);
+        let mut rest = Vec::with_capacity(self.held.len());
+        rest.extend_from_slice(&self.held[old..]);
+        let mut held = std::mem::replace(&mut self.held, rest);
+        held.truncate(certain);
+        self.given = certain - old;
+        let waiting = self.held.len() - self.given;
+        self.look_at = if waiting <= LITTLE { 0 } else { (2 * self.held.len()).min(self.given + MAX_HELD + 1) };
+        self.in_key = waiting > LITTLE && in_key;
+        held
+    }
+
+    /// `bytes` from `given` on, with marks in the place of what was `found` in them.
+    fn marked(&mut self, bytes: &[u8], mut given: usize, found: &[Found]) -> Vec<u8> {
+        let mut clean = Vec::with_capacity(bytes.len());
+        for Found { range, kind, .. } in found {
             self.first.get_or_insert(kind);
             // One may lie in another, as a token in the password of a URL; of one, the beginning may be gone already.
-            if range.start >= self.given {
-                clean.extend_from_slice(&held[self.given..range.start]);
-                clean.extend_from_slice(self.marks.mark(Label::Kind(kind), &text[range.clone()]).as_bytes());
+            if range.start >= given {
+                clean.extend_from_slice(&bytes[given..range.start]);
+                clean.extend_from_slice(self.marks.mark(Label::Kind(kind), &bytes[range.clone()]).as_bytes());
             }
-            self.given = self.given.max(range.end);
+            given = given.max(range.end);
         }
-        clean.extend_from_slice(&held[self.given..certain]);
-        self.given = certain;
-        if goes_on {
-            self.dropping = found.iter().find(|found| found.range.end == held.len()).map(|found| found.more);
-        }
+        clean.extend_from_slice(&bytes[given..]);
         clean
-    }
-}
-
-/// The bytes as text of the same length.
-fn readable(bytes: &[u8]) -> Cow<'_, str> {
-    match std::str::from_utf8(bytes) {
-        Ok(text) if text.is_ascii() => text.into(),
-        _ => bytes.iter().map(|byte| if byte.is_ascii() { char::from(*byte) } else { '"' }).collect::<String>().into(),
     }
 }
 
@@ -157,13 +158,21 @@ mod tests {
         )
     }
 
+    fn feed(stream: &mut FormsInStream, piece: &str) -> String {
+        String::from_utf8(stream.feed(|held| held.extend(piece.bytes())).to_vec()).unwrap()
+    }
+
+    fn idle(stream: &mut FormsInStream) -> String {
+        String::from_utf8(stream.idle().to_vec()).unwrap()
+    }
+
     /// `text` after it came in pieces of these lengths, over and over.
     fn in_pieces(bytes: &[u8], lengths: &[usize]) -> Vec<u8> {
         let mut stream = FormsInStream::default();
         let (mut clean, mut rest, mut lengths) = (Vec::new(), bytes, lengths.iter().cycle());
         while !rest.is_empty() {
             let (piece, after) = rest.split_at(rest.len().min(*lengths.next().unwrap()));
-            clean.extend(stream.feed(piece));
+            clean.extend(stream.feed(|held| held.extend(piece)));
             rest = after;
         }
         clean.extend(stream.finish());
@@ -200,25 +209,37 @@ mod tests {
     #[test]
     fn nothing_waits_for_ever() {
         let mut stream = FormsInStream::default();
-        assert_eq!(stream.feed(b"first"), b"");
+        assert_eq!(feed(&mut stream, "first"), "");
         assert!(stream.is_waiting());
-        assert_eq!((stream.idle().as_slice(), stream.is_waiting()), (&b"first"[..], false));
+        assert_eq!((stream.idle(), stream.is_waiting()), (Bytes::from("first"), false));
         // A credential that has begun waits all the same.
         let (begun, rest) = TOKEN.split_at(8);
-        let mut clean = stream.feed(format!(" x={begun}").as_bytes());
-        clean.extend(stream.idle());
-        assert_eq!(String::from_utf8(clean).unwrap(), " x=");
-        let mut clean = stream.feed(format!("{rest} ").as_bytes());
-        clean.extend(stream.idle());
-        assert_eq!(String::from_utf8(clean).unwrap(), "[REDACTED:github#1] ");
-        // One that had hardly begun loses what makes it one.
-        let mut stream = FormsInStream::default();
-        let (begun, rest) = TOKEN.split_at(2);
-        let mut clean = stream.feed(begun.as_bytes());
-        clean.extend(stream.idle());
-        clean.extend(stream.feed(format!("{rest} after").as_bytes()));
-        clean.extend(stream.finish());
-        assert_eq!((String::from_utf8(clean).unwrap().as_str(), stream.first()), ("gh after", Some("github")));
+        let clean = feed(&mut stream, &format!(" x={begun}")) + &idle(&mut stream);
+        assert_eq!(clean, " x=");
+        let clean = feed(&mut stream, &format!("{rest} ")) + &idle(&mut stream);
+        assert_eq!(clean, "[REDACTED:github#1] ");
+        // One that had hardly begun loses what makes it one, however the rest comes.
+        for at in 3..TOKEN.len() {
+            let mut stream = FormsInStream::default();
+            let (begun, rest, end) = (&TOKEN[..2], &TOKEN[2..at], &TOKEN[at..]);
+            let mut clean = feed(&mut stream, begun) + &idle(&mut stream);
+            clean += &feed(&mut stream, rest);
+            clean += &feed(&mut stream, &format!("{end} after"));
+            clean += std::str::from_utf8(&stream.finish()).unwrap();
+            assert_eq!((clean.as_str(), stream.first()), ("gh after", Some("github")), "{at}");
+        }
+    }
+
+    #[test]
+    fn the_borders_of_large_pieces_hide_nothing() {
+        for size in [MAX_HELD - 1, MAX_HELD, 2 * MAX_HELD] {
+            for before in 0..TOKEN.len() {
+                let words = "an ordinary text ".repeat(size);
+                let text = format!("{} {TOKEN} {}", &words[..3 * size - before - 1], &words[..size]);
+                let clean = String::from_utf8(in_pieces(text.as_bytes(), &[size])).unwrap();
+                assert!(clean == text.replace(TOKEN, "[REDACTED:github#1]"), "{size}, {before}");
+            }
+        }
     }
 
     #[test]
@@ -228,7 +249,7 @@ mod tests {
         assert_eq!(String::from_utf8(clean).unwrap(), "[REDACTED:github#1] after [REDACTED:github#2]");
         let mut stream = FormsInStream::default();
         for _ in 0..1000 {
-            stream.feed("eyJ".repeat(100).as_bytes());
+            feed(&mut stream, &"eyJ".repeat(100));
             assert!(stream.held.len() <= MAX_HELD + 1000, "{}", stream.held.len());
         }
     }
@@ -237,9 +258,9 @@ mod tests {
     fn ordinary_bytes_pass_at_once() {
         let mut stream = FormsInStream::default();
         for piece in ["data: {\"a\": 1}\n\n", "event: x\n", "\u{e4}\u{f6}\u{fc} "] {
-            assert_eq!(stream.feed(piece.as_bytes()), piece.as_bytes());
+            assert_eq!(feed(&mut stream, piece), piece);
         }
-        assert_eq!(stream.feed(b"\xff\xfe\x00 \n"), b"\xff\xfe\x00 \n");
+        assert_eq!(stream.feed(|held| held.extend(b"\xff\xfe\x00 \n")), &b"\xff\xfe\x00 \n"[..]);
         assert!(stream.finish().is_empty());
     }
 
@@ -250,7 +271,7 @@ mod tests {
                 Just(TOKEN.to_owned()), Just("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln".to_owned()),
                 Just("https://u:pass@h/".to_owned()), Just("123456789:AAaB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0fGh".to_owned()),
                 Just(key(100)), Just("-----BEGIN ".to_owned()), Just("-----".to_owned()), Just("AKIAIOSFODNN7EXAMPLE".to_owned()),
-                Just("SG.".to_owned()), "[ -~\n]{0,9}", "[a-zA-Z0-9_.:-]{0,40}", "\\PC{0,3}",
+                Just("SG.".to_owned()), Just("x://\u{fc}:p\u{e4}@".to_owned()), Just("://a:".to_owned()), "[ -~\n]{0,9}", "[a-zA-Z0-9_.:-]{0,40}", "\\PC{0,3}",
             ], 0..12),
             lengths in proptest::collection::vec(1usize..60, 1..5),
         ) {

@@ -1,11 +1,14 @@
 //! Credentials that their own form gives away, wherever they stand.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, Input, MatchKind};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use memchr::memmem;
 use serde_json::{Map, Value};
 
 use super::spans::{Label, Span};
@@ -31,7 +34,7 @@ struct Shape {
     /// What the search looks for.
     anchor: &'static str,
     /// The credential around the anchor at this place.
-    at: fn(&str, usize) -> Option<Range<usize>>,
+    at: fn(&[u8], usize) -> Option<Range<usize>>,
     /// What it may go on with.
     more: fn(u8) -> bool,
 }
@@ -42,6 +45,17 @@ pub(super) struct Found {
     pub(super) kind: &'static str,
     /// What it may go on with, where the text ends with it.
     pub(super) more: fn(u8) -> bool,
+}
+
+/// What there is in a text that may go on.
+pub(super) struct Seen {
+    pub(super) found: Vec<Found>,
+    /// Where a credential has begun whose end is not there yet, or the end of the text.
+    pub(super) begun: usize,
+    /// The place before which nothing changes, whatever follows.
+    pub(super) certain: usize,
+    /// Whether the text ends inside of what may be a private key.
+    pub(super) in_key: bool,
 }
 
 const ANY: usize = usize::MAX;
@@ -87,16 +101,18 @@ const fn token(kind: &'static str, prefix: &'static str, body: fn(u8) -> bool, l
     Token { kind, prefix, body, length }
 }
 
-const SHAPES: [Shape; 5] = [
+const SHAPES: [Shape; 4] = [
     Shape { kind: "jwt", anchor: "eyJ", at: jwt, more: is_jwt },
     Shape { kind: "sendgrid", anchor: "SG.", at: sendgrid, more: is_url_safe },
     Shape { kind: "telegram", anchor: ":AA", at: telegram, more: is_url_safe },
     Shape { kind: "private_key", anchor: BEGIN, at: private_key, more: is_key_body },
-    Shape { kind: "url_password", anchor: "://", at: url_password, more: is_authority },
 ];
 
 /// What may have to be looked at before an anchor, and the longest beginning of one.
 pub(super) const BEFORE: usize = 16;
+
+/// What is found without an anchor: `://` stands nearly everywhere, and seldom with a password behind it.
+const URL_PASSWORD: &str = "url_password";
 
 const BEGIN: &str = "-----BEGIN ";
 const DASHES: &str = "-----";
@@ -108,81 +124,74 @@ const MAX_KEY_LINE: usize = 80;
 /// that takes a fraction of a nanosecond a byte.
 struct Search {
     automaton: AhoCorasick,
+    /// What each anchor may be part of.
     detectors: Vec<Detector>,
 }
 
-#[derive(Clone, Copy)]
 enum Detector {
-    Token(&'static Token),
+    /// The longest prefix first.
+    Tokens(Vec<&'static Token>),
     Shape(&'static Shape),
 }
 
 static SEARCH: LazyLock<Search> = LazyLock::new(|| {
-    let tokens = TOKENS.iter().flat_map(|token| token.anchors().into_iter().map(|a| (a, Detector::Token(token))));
+    let mut tokens: BTreeMap<String, Vec<&'static Token>> = BTreeMap::new();
+    for token in &TOKENS {
+        token.anchors().into_iter().for_each(|anchor| tokens.entry(anchor).or_default().push(token));
+    }
+    tokens.values_mut().for_each(|tokens| tokens.sort_by_key(|token| Reverse(token.prefix.len())));
+    let tokens = tokens.into_iter().map(|(anchor, tokens)| (anchor, Detector::Tokens(tokens)));
     let shapes = SHAPES.iter().map(|shape| (shape.anchor.to_owned(), Detector::Shape(shape)));
     let (anchors, detectors): (Vec<String>, Vec<Detector>) = tokens.chain(shapes).unzip();
+    // Vector instructions search by this kind of match only.
     let automaton = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(anchors);
     Search { automaton: automaton.expect("few and short anchors"), detectors }
 });
 
 /// Adds all credentials in `text` that are known by their form.
 pub(super) fn find(text: &str, spans: &mut Vec<Span<'_>>) {
-    spans.extend(found(text, 0).map(|found| Span { range: found.range, label: Label::Kind(found.kind) }));
+    let found = found(text.as_bytes());
+    // Each begins and ends beside an ASCII character.
+    spans.extend(found.map(|found| Span { range: found.range, label: Label::Kind(found.kind) }));
 }
 
-/// All credentials in `text` that are known by their form and have their anchor at `from` or behind it; what stands
-/// before only says whether a word begins there. One may lie in another.
-pub(super) fn found(text: &str, from: usize) -> impl Iterator<Item = Found> {
+/// All credentials in `text` that are known by their form. One may lie in another.
+pub(super) fn found(text: &[u8]) -> impl Iterator<Item = Found> {
     let mut covered = 0;
-    SEARCH.automaton.find_iter(Input::new(text).range(from..)).filter_map(move |anchor| {
-        let start = anchor.start();
-        match SEARCH.detectors[anchor.pattern().as_usize()] {
-            // A token's own characters can hold its prefix: they are not looked at twice.
-            Detector::Token(_) if start < covered => None,
-            Detector::Token(token) => {
-                let range = token.at(text, start).inspect(|range| covered = range.end)?;
-                Some(Found { range, kind: token.kind, more: token.body })
-            }
-            Detector::Shape(shape) => {
-                Some(Found { range: (shape.at)(text, start)?, kind: shape.kind, more: shape.more })
-            }
-        }
-    })
+    let anchored = anchors(text).filter_map(move |(start, detector)| detector.at(text, start, &mut covered));
+    anchored.chain(url_passwords(text))
 }
 
-/// The place before which nothing changes in what is [`found`], whatever follows an ASCII `text`.
-pub(super) fn certain(text: &str) -> usize {
-    // Of an anchor, a part may be there; and what belongs to a credential may stand before it.
-    let begun = begun(text);
-    begun.saturating_sub(BEFORE).max(tail(text)).min(begun)
-}
-
-/// The place at which a credential has begun whose end is not there yet, or the end of an ASCII `text`.
-pub(super) fn begun(text: &str) -> usize {
+/// What there is in `text`, which may go on.
+pub(super) fn seen(text: &[u8]) -> Seen {
     let tail = tail(text);
-    let anchor = SEARCH.automaton.find(&text[tail..]).map_or(text.len(), |anchor| tail + anchor.start());
-    open_key(text).map_or(anchor, |key| key.min(anchor))
+    let (mut found, mut covered, mut begun, mut key) = (Vec::new(), 0, text.len(), None);
+    for (start, detector) in anchors(text) {
+        if start >= tail {
+            begun = begun.min(start);
+        }
+        if text[start..].starts_with(BEGIN.as_bytes()) {
+            key = Some(start);
+        }
+        found.extend(detector.at(text, start, &mut covered));
+    }
+    found.extend(url_passwords(text));
+    let key = key.filter(|start| is_open_key(text, *start));
+    let url = memmem::find(&text[tail..], b"://").map(|slashes| tail + slashes);
+    begun = [key, url].into_iter().flatten().fold(begun, usize::min);
+    // Of an anchor, a part may be there; and what belongs to a credential may stand before it.
+    let certain = begun.saturating_sub(BEFORE).max(tail).min(begun);
+    Seen { found, begun, certain, in_key: key.is_some() }
 }
 
-/// Where the last break is: only a private key goes on behind one.
-fn tail(text: &str) -> usize {
-    text.len() - text.bytes().rev().take_while(|byte| !breaks(*byte)).count()
-}
-
-/// Whether `text` ends inside of what may be a private key.
-pub(super) fn ends_in_key(text: &str) -> bool {
-    open_key(text).is_some()
-}
-
-/// Where a private key begins whose end is not there yet.
-fn open_key(text: &str) -> Option<usize> {
-    let start = text.rfind(BEGIN)?;
-    let rest = &text[start + BEGIN.len()..];
-    let Some(length) = rest.find(DASHES) else { return (rest.len() < MAX_KEY_LINE).then_some(start) };
-    let (label, body) = (&rest[..length], &rest[length + DASHES.len()..]);
-    let footer = "-----END -----".len() + label.len();
-    let is_open = body.find(DASHES).is_none_or(|end| body.len() < end + footer);
-    (is_key_label(label) && is_open).then_some(start)
+/// All anchors in `text`, also those that overlap.
+fn anchors(text: &[u8]) -> impl Iterator<Item = (usize, &'static Detector)> {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let anchor = SEARCH.automaton.find(Input::new(text).range(from..))?;
+        from = anchor.start() + 1;
+        Some((anchor.start(), &SEARCH.detectors[anchor.pattern().as_usize()]))
+    })
 }
 
 /// Whether `byte` is in no credential but a private key.
@@ -190,27 +199,68 @@ pub(super) fn breaks(byte: u8) -> bool {
     byte.is_ascii_whitespace() || b"\"'`<>\\".contains(&byte)
 }
 
+/// Where the last break is: only a private key goes on behind one.
+fn tail(text: &[u8]) -> usize {
+    text.iter().rposition(|byte| breaks(*byte)).map_or(0, |last| last + 1)
+}
+
+/// Whether the end of the private key that begins at `start` is not there yet.
+fn is_open_key(text: &[u8], start: usize) -> bool {
+    let rest = &text[start + BEGIN.len()..];
+    let Some(length) = dashes(rest) else { return rest.len() < MAX_KEY_LINE };
+    let (label, body) = (&rest[..length], &rest[length + DASHES.len()..]);
+    let footer = "-----END -----".len() + label.len();
+    is_key_label(label) && dashes(body).is_none_or(|end| body.len() < end + footer)
+}
+
+/// Where the first dashes are.
+fn dashes(text: &[u8]) -> Option<usize> {
+    text.windows(DASHES.len()).position(|part| part == DASHES.as_bytes())
+}
+
 /// Whether `text` has something in it that could be part of a credential of a known form.
 pub(super) fn may_be_in(text: &str) -> bool {
-    SEARCH.automaton.is_match(text)
+    SEARCH.automaton.is_match(text) || url_passwords(text.as_bytes()).next().is_some()
 }
 
 /// Whether a mark can name `kind`.
 pub(super) fn is_kind(kind: &str) -> bool {
-    TOKENS.iter().any(|token| token.kind == kind) || SHAPES.iter().any(|shape| shape.kind == kind)
+    kind == URL_PASSWORD
+        || TOKENS.iter().any(|token| token.kind == kind)
+        || SHAPES.iter().any(|shape| shape.kind == kind)
+}
+
+impl Detector {
+    /// The credential of which the anchor at `start` is part. The last token reaches to `covered`.
+    fn at(&self, text: &[u8], start: usize, covered: &mut usize) -> Option<Found> {
+        match self {
+            // A token's own characters can hold its prefix: they are not looked at twice.
+            Self::Tokens(_) if start < *covered => None,
+            Self::Tokens(tokens) => {
+                let token = tokens.iter().find(|token| text[start..].starts_with(token.prefix.as_bytes()))?;
+                let range = token.at(text, start)?;
+                *covered = range.end;
+                Some(Found { range, kind: token.kind, more: token.body })
+            }
+            Self::Shape(shape) => Some(Found { range: (shape.at)(text, start)?, kind: shape.kind, more: shape.more }),
+        }
+    }
 }
 
 impl Token {
-    /// What the search looks for: the prefix, or, where that is too short, every prefix and first character.
+    /// What the search looks for: the prefix, or a shorter one that it begins with; where that is too short, it and every
+    /// character that may follow.
     fn anchors(&self) -> Vec<String> {
-        if self.prefix.len() > 2 {
-            return vec![self.prefix.to_owned()];
+        let prefixes = TOKENS.iter().map(|token| token.prefix).filter(|prefix| self.prefix.starts_with(prefix));
+        let anchor = prefixes.min_by_key(|prefix| prefix.len()).unwrap_or(self.prefix);
+        if anchor.len() > 2 {
+            return vec![anchor.to_owned()];
         }
-        (0..=u8::MAX).filter(|byte| (self.body)(*byte)).map(|b| format!("{}{}", self.prefix, char::from(b))).collect()
+        (0..=u8::MAX).filter(|byte| (self.body)(*byte)).map(|byte| format!("{anchor}{}", char::from(byte))).collect()
     }
 
     /// The token at `start`.
-    fn at(&self, text: &str, start: usize) -> Option<Range<usize>> {
+    fn at(&self, text: &[u8], start: usize) -> Option<Range<usize>> {
         let body = start + self.prefix.len();
         let end = starts_word(text, start).then(|| run(text, body, self.body))?;
         self.length.contains(&(end - body)).then_some(start..end)
@@ -218,9 +268,9 @@ impl Token {
 }
 
 /// `eyJ`, the beginning of a JWT: base64url of `{"`. The header has to decode to one.
-fn jwt(text: &str, start: usize) -> Option<Range<usize>> {
+fn jwt(text: &[u8], start: usize) -> Option<Range<usize>> {
     // Only the first `eyJ` of a run is looked at: else a text of nothing else would take quadratic time.
-    let inside_run = text.as_bytes()[..start].last().is_some_and(|byte| is_url_safe(*byte));
+    let inside_run = text[..start].last().is_some_and(|byte| is_url_safe(*byte));
     if inside_run && !follows_escape(text, start) {
         return None;
     }
@@ -231,7 +281,7 @@ fn jwt(text: &str, start: usize) -> Option<Range<usize>> {
     let mut end = header;
     // Two more parts when signed, four more when encrypted.
     for _ in 0..4 {
-        if text.as_bytes().get(end) != Some(&b'.') {
+        if text.get(end) != Some(&b'.') {
             break;
         }
         end = run(text, end + 1, is_url_safe);
@@ -239,7 +289,7 @@ fn jwt(text: &str, start: usize) -> Option<Range<usize>> {
     (end > header + 1).then_some(start..end)
 }
 
-fn is_jwt_header(part: &str) -> bool {
+fn is_jwt_header(part: &[u8]) -> bool {
     let decoded = || URL_SAFE_NO_PAD.decode(part).ok();
     part.len() > MAX_JWT_HEADER
         || decoded()
@@ -248,35 +298,34 @@ fn is_jwt_header(part: &str) -> bool {
 }
 
 /// `SG.`, the beginning of a SendGrid key: two parts follow.
-fn sendgrid(text: &str, start: usize) -> Option<Range<usize>> {
+fn sendgrid(text: &[u8], start: usize) -> Option<Range<usize>> {
     let first = start + "SG.".len();
     let dot = run(text, first, is_url_safe);
     let fits = starts_word(text, start) && dot - first >= 16;
-    let end = text[dot..].starts_with('.').then(|| run(text, dot + 1, is_url_safe))?;
+    let end = text[dot..].starts_with(b".").then(|| run(text, dot + 1, is_url_safe))?;
     (fits && end - dot > 16).then_some(start..end)
 }
 
 /// `:AA`, the middle of a Telegram bot token: the bot's number stands before it.
-fn telegram(text: &str, colon: usize) -> Option<Range<usize>> {
-    let digits = text.as_bytes()[..colon].iter().rev().take(11).take_while(|byte| byte.is_ascii_digit()).count();
+fn telegram(text: &[u8], colon: usize) -> Option<Range<usize>> {
+    let digits = text[..colon].iter().rev().take(11).take_while(|byte| byte.is_ascii_digit()).count();
     let start = colon - digits;
     let end = run(text, colon + 1, is_url_safe);
     let fits = (8..=10).contains(&digits) && end - colon > 33;
     // In a URL of the Bot API the number follows the word `bot`.
-    (fits && (starts_word(text, start) || text[..start].ends_with("bot"))).then_some(start..end)
+    (fits && (starts_word(text, start) || text[..start].ends_with(b"bot"))).then_some(start..end)
 }
 
 /// `-----BEGIN `: a private key block up to its end, or what is left of one that was cut off.
-fn private_key(text: &str, start: usize) -> Option<Range<usize>> {
-    let line = &text[start..text.floor_char_boundary(start + MAX_KEY_LINE)];
-    let label = line.strip_prefix(BEGIN)?;
-    let label = &label[..label.find(DASHES)?];
+fn private_key(text: &[u8], start: usize) -> Option<Range<usize>> {
+    let line = &text[start + BEGIN.len()..text.len().min(start + MAX_KEY_LINE)];
+    let label = &line[..dashes(line)?];
     let body = start + BEGIN.len() + label.len() + DASHES.len();
     if !is_key_label(label) {
         return None;
     }
-    let footer = format!("-----END {label}-----");
-    let end = match text[body..].find(DASHES) {
+    let footer = [b"-----END ", label, DASHES.as_bytes()].concat();
+    let end = match dashes(&text[body..]) {
         Some(length) if text[body + length..].starts_with(&footer) => body + length,
         _ => run(text, body, is_key_body),
     };
@@ -284,30 +333,41 @@ fn private_key(text: &str, start: usize) -> Option<Range<usize>> {
     (end - body >= MIN_PRIVATE_KEY).then_some(start..whole)
 }
 
-fn is_key_label(label: &str) -> bool {
-    label.ends_with("PRIVATE KEY") || label.ends_with("PRIVATE KEY BLOCK")
+fn is_key_label(label: &[u8]) -> bool {
+    label.ends_with(b"PRIVATE KEY") || label.ends_with(b"PRIVATE KEY BLOCK")
 }
 
-/// `://`: the password in front of the host.
-fn url_password(text: &str, slashes: usize) -> Option<Range<usize>> {
-    let start = slashes + "://".len();
-    let authority = &text[start..run(text, start, is_authority)];
-    let (userinfo, _) = authority.rsplit_once('@')?;
-    let (user, password) = userinfo.split_once(':')?;
-    let filled_in = !password.is_empty() && !["{", "$", "[", "*", "%s", "%("].iter().any(|p| password.starts_with(p));
-    let start = start + user.len() + 1;
-    filled_in.then_some(start..start + password.len())
+/// The passwords in front of the host, in URLs.
+fn url_passwords(text: &[u8]) -> impl Iterator<Item = Found> {
+    let password = |at| Some(Found { range: url_password(text, at)?, kind: URL_PASSWORD, more: is_authority });
+    memchr::memchr_iter(b'@', text).filter_map(password)
+}
+
+/// The password in the authority of which the first `@` stands here.
+fn url_password(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let start = text[..at].iter().rposition(|byte| *byte == b'@' || !is_authority(*byte))? + 1;
+    if !text[..start].ends_with(b"://") {
+        return None;
+    }
+    // A password can hold an `@`, and a user no `:`.
+    let authority = &text[start..run(text, at, is_authority)];
+    let userinfo = &authority[..memchr::memrchr(b'@', authority)?];
+    let password = &userinfo[memchr::memchr(b':', userinfo)? + 1..];
+    let placeholders = ["{", "$", "[", "*", "%s", "%("];
+    let filled_in = !password.is_empty() && !placeholders.iter().any(|p| password.starts_with(p.as_bytes()));
+    let end = start + userinfo.len();
+    filled_in.then_some(end - password.len()..end)
 }
 
 /// Whether a word begins at `at`.
-fn starts_word(text: &str, at: usize) -> bool {
-    let before = text.as_bytes()[..at].last();
+fn starts_word(text: &[u8], at: usize) -> bool {
+    let before = text[..at].last();
     !before.is_some_and(|byte| is_alnum(*byte)) || follows_escape(text, at)
 }
 
 /// Whether what stands before `at` is no letter but an escape: `\n`, `%3D`.
-fn follows_escape(text: &str, at: usize) -> bool {
-    match &text.as_bytes()[..at] {
+fn follows_escape(text: &[u8], at: usize) -> bool {
+    match &text[..at] {
         [.., b'%', high, low] => high.is_ascii_hexdigit() && low.is_ascii_hexdigit(),
         [.., b'\\', letter] => b"nrt".contains(letter),
         _ => false,
@@ -315,8 +375,8 @@ fn follows_escape(text: &str, at: usize) -> bool {
 }
 
 /// Where the run of `body` that begins at `start` ends.
-pub(super) fn run(text: &str, start: usize, body: impl Fn(u8) -> bool) -> usize {
-    let rest = &text.as_bytes()[start..];
+pub(super) fn run(text: impl AsRef<[u8]>, start: usize, body: impl Fn(u8) -> bool) -> usize {
+    let rest = &text.as_ref()[start..];
     start + rest.iter().position(|byte| !body(*byte)).unwrap_or(rest.len())
 }
 
@@ -358,6 +418,8 @@ fn is_lower_hex(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     /// What is found in `text`, without what stands around it.
@@ -371,7 +433,7 @@ mod tests {
 
     fn tokens_kind(kind: &str) -> &'static str {
         let kinds = TOKENS.iter().map(|token| token.kind).chain(SHAPES.iter().map(|shape| shape.kind));
-        kinds.into_iter().find(|known| *known == kind).unwrap()
+        kinds.chain([URL_PASSWORD]).find(|known| *known == kind).unwrap()
     }
 
     #[test]
@@ -423,6 +485,8 @@ mod tests {
             ("mongodb+srv://app:p%40ss@cluster0.example.net/db", "p%40ss"),
             ("postgres://app:p@ss:word@localhost:5432/db", "p@ss:word"),
             ("redis://:hunter2@10.0.0.1", "hunter2"),
+            ("https://user:pässwörd@host", "pässwörd"),
+            ("see https://example.com/@x and a@b.c, then ftp://u:pa@ss@host/@", "pa@ss"),
         ] {
             check(text, Some(("url_password", password)));
         }
@@ -433,6 +497,9 @@ mod tests {
             let cut = format!("-----BEGIN {label}-----\\n{body}");
             check(&format!("{cut}\" rest"), Some(("private_key", &cut)));
         }
+        let block =
+            "-----BEGIN PRIVATE KEY-----\nMIIEpAIBAAKCAQEA1c7+9z5Pad7OejecsQ0bu3aumQ\n-----END PRIVATE KEY-----";
+        check(&format!("sk{block}"), Some(("private_key", block)));
     }
 
     #[test]
@@ -453,11 +520,31 @@ mod tests {
             "eyJub3QiOiJhIGp3dCJ9.eyJzdWIiOiIxIn0.x",
             "eyJhbGciOiJIUzI1NiJ9",
             "https://example.com/a@b:c and ssh://git@github.com",
-            "https://user:{password}@host, https://user:$PASS@host, https://user:<pass>@host",
+            "https://user:{password}@host, https://user:$PASS@host, https://user:<pass>@host, https://u:@host",
+            "//u:p@host /u:p@host :u:p@host u:p@host @ @@ ://@ x://u@host:80/p:q@r",
             "-----BEGIN CERTIFICATE-----\nMIIEpAIBAAKCAQEA1c7+9z5Pad7OejecsQ0bu3aumQ\n-----END CERTIFICATE-----",
             "begin = \"-----BEGIN PRIVATE KEY-----\"\nend = \"-----END PRIVATE KEY-----\"",
         ] {
             check(text, None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn passwords_are_found_by_the_at_as_by_the_slashes(text in "[ab:/@?\\{ \"\u{e4}]{0,40}", url in "(://a?:?b?@?[ab]?){0,3}") {
+            let text = text + &url;
+            let authorities = text.match_indices("://").map(|(slashes, _)| {
+                let rest = &text[slashes + 3..];
+                (slashes + 3, rest.split(|c: char| "/?# \"".contains(c)).next().unwrap())
+            });
+            let passwords = authorities.filter_map(|(start, authority)| {
+                let (userinfo, _) = authority.rsplit_once('@')?;
+                let (user, password) = userinfo.split_once(':')?;
+                let start = start + user.len() + 1;
+                (!password.is_empty() && !password.starts_with('{')).then_some(start..start + password.len())
+            });
+            let found = url_passwords(text.as_bytes()).map(|found| found.range);
+            prop_assert_eq!(found.collect::<Vec<_>>(), passwords.collect::<Vec<_>>());
         }
     }
 
