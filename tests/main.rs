@@ -27,6 +27,7 @@ mod pipeline;
 mod readme;
 mod settings;
 mod support;
+mod terminal;
 mod tools;
 
 pub(crate) use support::repository;

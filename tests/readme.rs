@@ -1,49 +1,78 @@
-//! Every command in the README runs.
+//! Every command that the READMEs and the help texts show runs.
 
-use crate::support::binary::Home;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use crate::support::authority::Authority;
+use crate::support::binary::{Home, Run};
+use crate::support::registry::Registry;
+use crate::support::server::Server;
 use crate::support::{guests, packages, repository};
 
-/// The lines of a README's blocks of this kind.
-pub fn blocks(readme: &str, kind: &str) -> Vec<String> {
-    let text = std::fs::read_to_string(repository().join(readme)).unwrap();
+/// The lines of the blocks of this kind in a text.
+fn blocks_of(text: &str, kind: &str) -> Vec<String> {
     let mut lines = Vec::new();
-    let mut inside = false;
+    let mut inside = None;
     for line in text.lines() {
-        match line.strip_prefix("```") {
-            Some(language) => inside = language == kind,
-            None if inside => lines.push(line.to_owned()),
-            None => {}
+        match (line.strip_prefix("```"), inside) {
+            (Some(language), None) => inside = Some(language),
+            (Some(_), Some(_)) => inside = None,
+            (None, Some(language)) if language == kind => lines.push(line.to_owned()),
+            (None, _) => {}
         }
     }
     lines
 }
 
-/// Splits a command at spaces, but for what stands between single quotes.
+/// The same of a README.
+pub fn blocks(readme: &str, kind: &str) -> Vec<String> {
+    blocks_of(&std::fs::read_to_string(repository().join(readme)).unwrap(), kind)
+}
+
+/// Splits a command at spaces, but for what stands between quotes, and leaves out its comment.
 fn words(line: &str) -> Vec<String> {
     let mut words = vec![String::new()];
-    let mut quoted = false;
-    for c in line.chars() {
-        match c {
-            '\'' => quoted = !quoted,
-            ' ' if !quoted => words.push(String::new()),
-            c => words.last_mut().unwrap().push(c),
+    let mut quote = None;
+    for c in line.split(" #").next().unwrap().trim_end().chars() {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), c) if c == open => quote = None,
+            (None, ' ') => words.push(String::new()),
+            (_, c) => words.last_mut().unwrap().push(c),
         }
     }
+    words.retain(|word| !word.is_empty());
     words
+}
+
+/// Runs a command in `folder`. What a reader would type at a prompt is typed.
+fn typed(home: &Home, folder: &Path, words: &[String]) -> Run {
+    let mut command = home.command();
+    command.args(&words[1..]).current_dir(folder);
+    Home::feed(command, "a value that is secret\n")
 }
 
 #[test]
 fn every_command_runs_in_the_order_it_stands() {
     let home = Home::new();
-    // What the reader has: two packages by acme and acme's key.
+    let (authority, registry) = (Authority::new(), Registry::public());
+    let github = Server::tls(authority.identity("api.github.com"), |_| {
+        let repository = repository().join("tools-wasm/github/answers/repository.json");
+        ("200 OK\r\ncontent-type: application/json".into(), std::fs::read(repository).unwrap())
+    });
+    // What the reader has: a package by acme and acme's key, our sources, GitHub, and a registry.
     home.key("acme");
     let asks = blocks("README.md", "manifest").join("\n");
     let file = home.file("weather.wasm", guests::package_with("fetcher", "weather", &asks));
     home.sign(&file, "acme");
-    home.sign(&home.file("github.wasm", guests::own_package("github")), "acme");
+    std::os::unix::fs::symlink(repository().join("tools-wasm"), home.path().join("tools-wasm")).unwrap();
+    let trusted = home.file("authority.pem", authority.pem()).display().to_string();
+    let network = format!("authorities = {trusted:?}\nhosts = {{ \"api.github.com\" = \"{}\" }}\n", github.address);
+    home.file("home/config.toml", format!("[network]\n{network}[distribution]\naddresses = [\"127.0.0.1\"]\n"));
     let mut folder = home.path().to_owned();
     let mut ran = 0;
     for line in blocks("README.md", "console") {
+        let line = line.replace("HOST/REPOSITORY", &format!("{}/hello", registry.address));
         let words = words(&line);
         match words[0].as_str() {
             // The two commands: the demo has a test of its own, and this is a part of the other one.
@@ -56,16 +85,154 @@ fn every_command_runs_in_the_order_it_stands() {
             }
             "ringfence" => {
                 ran += 1;
-                let mut command = home.command();
-                command.args(&words[1..]).current_dir(&folder);
-                // What a reader would type at the prompt.
-                let run = Home::feed(command, "a value that is secret\n");
+                if words[1..].starts_with(&["call".into(), "github__get_repository".into()]) {
+                    // GitHub is on this machine, where a tool gets no further without being let.
+                    home.run("grant github --address 127.0.0.1/32").ok();
+                }
+                let run = typed(&home, &folder, &words);
                 assert_eq!(run.code, 0, "{line}: {}", run.err);
             }
             other => panic!("what is `{other}`?"),
         }
     }
     assert!(ran >= 12, "{ran} commands");
+    assert!(!github.seen().is_empty(), "GitHub was asked");
+    what_a_new_project_says(&home, &folder);
+}
+
+/// The README of the project that `new` has made in `folder`, but for what the one above says as well.
+fn what_a_new_project_says(home: &Home, folder: &Path) {
+    let lines = blocks_of(&std::fs::read_to_string(folder.join("README.md")).unwrap(), "");
+    let ran: BTreeSet<Vec<String>> = blocks("README.md", "console").iter().map(|line| words(line)).collect();
+    let own = lines.iter().map(|line| words(line)).filter(|words| words[0] != "cargo" && !ran.contains(words));
+    for words in own {
+        let run = typed(home, folder, &words);
+        assert_eq!(run.code, 0, "{words:?}: {}", run.err);
+    }
+}
+
+/// What stands for something else in commands, and what that is in the home of the test below.
+const STAND_INS: [(&str, &str); 10] = [
+    ("KEY.pub", "echo.pub"),
+    ("NAME.key", "echo.key"),
+    ("OUT.wasm", "packed.wasm"),
+    ("COMPONENT.wasm", "component.wasm"),
+    ("FILE.wasm", "weather.wasm"),
+    ("LOCATION", "weather.wasm"),
+    ("SOURCE", "weather"),
+    ("TOOL", "weather"),
+    ("JSON", "{\"message\": \"x\"}"),
+    ("https://…", "https://api.example.org/v1/now"),
+];
+
+/// The first words of commands, in an order in which each finds what it needs.
+const ORDER: [&str; 8] = ["pack", "sign", "trust", "install", "secret", "grant", "explain", "call"];
+
+/// Commands in the middle of a text, and the examples of help texts: none of them stands in a block that is run above.
+#[test]
+fn commands_in_prose_and_in_help_texts_run() {
+    let home = Home::new();
+    // `NAME` is the name of a tool, of a secret and of a publisher.
+    home.key("echo");
+    home.trust("echo", &["*"]);
+    let asks = blocks("README.md", "manifest").join("\n");
+    let file = home.file("weather.wasm", guests::package_with("fetcher", "weather", &asks));
+    home.sign(&file, "echo");
+    home.args(&["install", file.to_str().unwrap()]).ok();
+    home.fed(&["secret", "set", "weather_key"], "a value that is secret").ok();
+    home.run("grant weather --all --credential token=weather_key").ok();
+    home.file("component.wasm", guests::component("mirror_plain"));
+    let rest = "version = \"1.0.0\"\npublisher = \"acme\"\ndescription = \"A tool.\"\nlicense = \"MIT\"\n";
+    home.file("ringfence.toml", format!("name = \"packed\"\n{rest}"));
+    let calc = home.file("calc.wasm", guests::own_package("calc"));
+    home.args(&["install", calc.to_str().unwrap(), "--allow-unsigned"]).ok();
+
+    let (subcommands, mut texts) = help(&home, &[]);
+    for (path, text) in documents(&repository()) {
+        let has_a_test = [repository().join("README.md"), repository().join(TEMPLATE)].contains(&path);
+        let is_command = |line: &str| line.trim_start().starts_with("ringfence ");
+        let outside = commands(&text).len();
+        let all = text.lines().filter(|line| is_command(line)).count();
+        assert!(has_a_test || all <= outside, "{} has blocks of commands that no test runs", path.display());
+        texts.push(text);
+    }
+    let found: BTreeSet<String> = texts.iter().flat_map(|text| commands(text)).collect();
+    let mut commands: Vec<(usize, Vec<String>)> = found.iter().map(|line| (0, words(line))).collect();
+    for (place, words) in &mut commands {
+        *place = ORDER.iter().position(|first| words.get(1).is_some_and(|word| word == first)).unwrap_or(ORDER.len());
+    }
+    commands.sort();
+    assert!(commands.len() > 12, "{commands:?}");
+    for (_, words) in commands {
+        // Where only the command is meant, that it is there.
+        if subcommands.contains(&words[1..]) {
+            continue;
+        }
+        let key = || home.run("trust list --json").json()[0]["key_id"].as_str().unwrap().to_owned();
+        let filled: Vec<String> = words
+            .iter()
+            .map(|word| match word.as_str() {
+                "NAME" => "echo".into(),
+                "KEY" => key(),
+                word => STAND_INS.iter().fold(word.to_owned(), |word, (name, means)| word.replace(name, means)),
+            })
+            .collect();
+        let run = typed(&home, home.path(), &filled);
+        assert_eq!(run.code, 0, "{filled:?}: {}", run.err);
+    }
+}
+
+/// The README of the projects that `new` makes.
+const TEMPLATE: &str = "host/ringfence/src/author/template/README.md";
+
+/// All texts in Markdown below `folder`, with their paths.
+fn documents(folder: &Path) -> Vec<(PathBuf, String)> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() && name != "target" && !name.starts_with('.') {
+            found.extend(documents(&path));
+        } else if name.ends_with(".md") {
+            found.push((path.clone(), std::fs::read_to_string(path).unwrap()));
+        }
+    }
+    found
+}
+
+/// All commands below `path`, itself included, and their help texts.
+fn help(home: &Home, path: &[String]) -> (BTreeSet<Vec<String>>, Vec<String>) {
+    let mut command = home.command();
+    command.args(path).arg("--help").env("COLUMNS", "1000");
+    let text = Home::feed(command, "").ok();
+    let (mut all, mut texts) = (BTreeSet::from([path.to_owned()]), Vec::new());
+    let listed = text.split("Commands:\n").nth(1).unwrap_or_default();
+    for line in listed.lines().take_while(|line| !line.is_empty()) {
+        let name = line.split_whitespace().next().unwrap().to_owned();
+        if name != "help" {
+            let (below, more) = help(home, &[path, &[name]].concat());
+            all.extend(below);
+            texts.extend(more);
+        }
+    }
+    texts.push(text);
+    (all, texts)
+}
+
+/// The commands in a text: in its prose, and as lines of examples. Those in its blocks have a test of their own.
+fn commands(text: &str) -> Vec<String> {
+    let mut inside = false;
+    let prose = text.lines().filter(|line| {
+        let fence = line.starts_with("```");
+        inside ^= fence;
+        !inside && !fence
+    });
+    let prose: Vec<&str> = prose.collect();
+    let examples =
+        prose.iter().filter_map(|line| line.strip_prefix("  ").filter(|line| line.starts_with("ringfence ")));
+    let joined = prose.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ");
+    let code = joined.split('`').skip(1).step_by(2).filter(|code| code.starts_with("ringfence ")).map(str::to_owned);
+    examples.map(|line| (*line).to_owned()).chain(code.collect::<Vec<_>>()).collect()
 }
 
 #[test]

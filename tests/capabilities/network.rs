@@ -3,9 +3,9 @@
 use serde_json::{Value, json};
 
 use super::{by_hand, call, home};
+use crate::support::authority::Authority;
 use crate::support::binary::Home;
 use crate::support::server::Server;
-use crate::support::tls_server::TlsServer;
 
 /// The limits of the network, each with a value that one request of the tests below exceeds, and its code.
 pub const EXCEEDED: &[(&str, u64, &str)] = &[
@@ -243,20 +243,21 @@ fn over_tls(port: u16, config: &str) -> (Home, String) {
 
 #[test]
 fn an_authority_of_the_operators_is_trusted() {
-    let server = TlsServer::new();
-    let (home, url) = over_tls(server.port, "");
+    let authority = Authority::new();
+    let server = Server::tls(authority.identity("127.0.0.1"), |_| ("200 OK".into(), b"ok".to_vec()));
+    let (home, url) = over_tls(server.address.port(), "");
     let stranger = call(&home, "fetch", &json!({"method": "GET", "url": url}));
     assert!(stranger.code != 0 && stranger.err.contains("could not be connected to"), "{stranger:?}");
-    let file = home.file("own.pem", &server.certificate);
-    let (home, url) = over_tls(server.port, &format!("[network]\nauthorities = \"{}\"\n", file.display()));
+    assert!(stranger.err.contains("authority that is not trusted"), "the operator's log says why: {stranger:?}");
+    let file = home.file("own.pem", authority.pem());
+    let (home, url) = over_tls(server.address.port(), &format!("[network]\nauthorities = \"{}\"\n", file.display()));
     assert_eq!(fetch(&home, &url)["body"], "ok");
 }
 
 #[test]
 fn a_connection_takes_no_longer_than_it_may() {
     // It takes connections and never says a word, so TLS begins and does not end.
-    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = silent.local_addr().unwrap().port();
+    let port = Server::silent().address.port();
     let (home, url) = over_tls(port, "[network]\nconnect_ms = 100\n[limits]\nhttp_time_ms = 8000\n");
     let run = call(&home, "fetch", &json!({"method": "GET", "url": url}));
     assert!(run.code != 4 && run.err.contains("could not be connected to"), "{run:?}");

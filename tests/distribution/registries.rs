@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use serde_json::json;
 
 use super::{digest, home, installed, publish, tamper, weather};
+use crate::support::authority::Authority;
 use crate::support::binary::Home;
 use crate::support::guests;
 use crate::support::registry::{LOGIN, Registry};
@@ -127,6 +128,87 @@ fn a_version_is_published_once_and_what_is_unsigned_never() {
     assert_eq!(installed(&home)["digest"], digest(&std::fs::read(&other).unwrap()).trim_start_matches("sha256:"));
 }
 
+/// The name of registries that speak TLS.
+const NAME: &str = "registry.test";
+
+/// A home where `name` leads to `registry`, and `authority` is trusted.
+fn home_for(registry: &Registry, name: &str, authority: &Authority) -> Home {
+    let home = home();
+    let trusted = home.file("authority.pem", authority.pem()).display().to_string();
+    let network = format!("[network]\nauthorities = {trusted:?}\nhosts = {{ {name:?} = {:?} }}\n", registry.address);
+    home.file("home/config.toml", format!("{network}[distribution]\naddresses = [\"127.0.0.1/32\"]\n"));
+    home
+}
+
+/// Stores a login to `registry` as docker does.
+fn docker_login(home: &Home, registry: &str, (user, password): (&str, &str)) {
+    use base64::Engine as _;
+    let auth = base64::engine::general_purpose::STANDARD.encode(format!("{user}:{password}"));
+    home.file("docker/config.json", json!({"auths": {registry: {"auth": auth}}}).to_string());
+}
+
+/// Published, installed by digest and updated over TLS, with a login, at a registry that an authority of our own vouches
+/// for.
+#[test]
+fn a_private_registry_is_used_over_tls() {
+    let authority = Authority::new();
+    let registry = Registry::private_over_tls(&authority.identity(NAME));
+    let home = home_for(&registry, NAME, &authority);
+    let (file, place) = (weather(&home, "1.0.0", ""), format!("oci://{NAME}/team/weather"));
+    let try_publish = || home.args(&["publish", file.to_str().unwrap(), "--to", &place]);
+    try_publish().fails(3, &["not logged in", "docker login registry.test"]);
+    docker_login(&home, NAME, (LOGIN.0, "not that one"));
+    try_publish().fails(3, &["`ada`", "docker login registry.test"]);
+    docker_login(&home, NAME, LOGIN);
+    let exactly = publish(&home, &file, &place).json()["exactly"].as_str().unwrap().to_owned();
+    home.args(&["install", &exactly.replace(":1.0.0@", "@")]).ok();
+    assert_eq!(installed(&home)["digest"], digest(&std::fs::read(&file).unwrap()).trim_start_matches("sha256:"));
+    home.args(&["call", "weather__run", "{\"n\": 1}"]).ok();
+    // The login is needed to read as well.
+    home.file("docker/config.json", "{}");
+    home.args(&["install", &place]).fails(3, &["not logged in"]);
+    docker_login(&home, NAME, LOGIN);
+    home.args(&["install", &place]).ok();
+    publish(&home, &weather(&home, "1.1.0", ""), &place).ok();
+    home.run("update weather").ok();
+    assert_eq!((&installed(&home)["version"], &installed(&home)["location"]), (&json!("1.1.0"), &json!(place)));
+}
+
+/// Nothing is said to a registry that is not the one that was meant, and the operator reads why.
+#[test]
+fn a_registry_that_cannot_be_trusted_is_refused_with_its_cause_and_what_to_do() {
+    let authority = Authority::new();
+    let cases = [
+        (Authority::new().identity(NAME), "authority that is not trusted", "`authorities` in [network]"),
+        (authority.expired(NAME), "has expired", "renew it"),
+        (authority.identity("other.test"), "is for `other.test`", "use a name that the certificate has"),
+    ];
+    for (identity, cause, remedy) in cases {
+        let registry = Registry::private_over_tls(&identity);
+        let home = home_for(&registry, NAME, &authority);
+        docker_login(&home, NAME, LOGIN);
+        let place = format!("oci://{NAME}/w");
+        let parts = ["https://registry.test cannot be asked", cause, remedy];
+        home.args(&["install", &place]).fails(1, &parts);
+        let file = weather(&home, "1.0.0", "");
+        home.args(&["publish", file.to_str().unwrap(), "--to", &place]).fails(1, &parts);
+        assert_eq!(home.run("list --json").json(), json!([]));
+    }
+}
+
+#[test]
+fn plain_http_where_tls_is_spoken_and_the_other_way_round_are_told_apart() {
+    let authority = Authority::new();
+    let (secured, plain) = (Registry::over_tls(&authority.identity(NAME)), Registry::public());
+    let place = format!("oci://{NAME}/w");
+    let home = home_for(&secured, NAME, &authority);
+    home.args(&["install", &place, "--plain-http"]).fails(1, &["speak https:// only", "leave out `--plain-http`"]);
+    home.args(&["install", &at(&secured, "w")]).fails(1, &["speak https:// only", "`hosts` in [network]"]);
+    let home = home_for(&plain, NAME, &authority);
+    home.args(&["install", &place]).fails(1, &["https://registry.test does not speak TLS", "`--plain-http`"]);
+    home.args(&["install", &place, "--plain-http"]).fails(5, &["is not there"]);
+}
+
 /// A private registry is entered with docker's logins: none, a wrong one, the right one, and one from a helper.
 #[test]
 fn a_private_registry_wants_a_login() {
@@ -134,11 +216,7 @@ fn a_private_registry_wants_a_login() {
     let place = at(&registry, "w");
     let file = weather(&home, "1.0.0", "");
     let try_publish = |home: &Home| home.args(&["publish", file.to_str().unwrap(), "--to", &place]);
-    let login = |user: &str, password: &str| {
-        use base64::Engine as _;
-        let auth = base64::engine::general_purpose::STANDARD.encode(format!("{user}:{password}"));
-        home.file("docker/config.json", json!({"auths": {registry.address.clone(): {"auth": auth}}}).to_string());
-    };
+    let login = |user: &str, password: &str| docker_login(&home, &registry.address, (user, password));
     try_publish(&home).fails(3, &["not logged in", "docker login"]);
     login(LOGIN.0, "not that one");
     try_publish(&home).fails(3, &["`ada`", "docker login"]);

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::{digest, home, installed, tamper, weather};
+use crate::support::authority::Authority;
 use crate::support::binary::{Home, Run};
 use crate::support::registry::Registry;
 use crate::support::server::Server;
@@ -84,16 +85,18 @@ fn a_signature_may_be_elsewhere() {
 /// Over TLS a signature is enough, and without one nothing is fetched.
 #[test]
 fn https_needs_a_signature_or_a_digest() {
-    let registry = Registry::over_tls();
+    let authority = Authority::new();
+    let registry = Registry::over_tls(&authority.identity("127.0.0.1"));
     let home = home();
+    let trusted = home.file("authority.pem", authority.pem());
     let config = format!(
-        "[network]\nauthorities = \"{}\"\n[distribution]\naddresses = [\"127.0.0.1\"]\n",
-        registry.certificate().display()
+        "[network]\nauthorities = {:?}\n[distribution]\naddresses = [\"127.0.0.1\"]\n",
+        trusted.display().to_string()
     );
     let (component, signature) = signed(&home);
     let url = |bytes: &[u8]| format!("https://{}/v2/w/blobs/{}", registry.address, digest(bytes));
     // Nobody vouches for the server yet.
-    install(&home, &[&url(&component)]).fails(1, &["cannot be asked", "certificate"]);
+    install(&home, &[&url(&component)]).fails(1, &["cannot be asked", "authority that is not trusted"]);
     home.file("home/config.toml", config);
     registry.hold("w", &component);
     registry.hold("w", &signature);

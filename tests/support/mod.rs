@@ -8,7 +8,7 @@ pub mod host;
 pub mod packages;
 pub mod registry;
 pub mod server;
-pub mod tls_server;
+pub mod terminal;
 
 use std::path::{Path, PathBuf};
 

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::authority::Identity;
+
 /// The name and the password that a private registry wants, as docker's configuration holds them, and as the registry
 /// does (bcrypt).
 pub const LOGIN: (&str, &str) = ("ada", "correct horse");
@@ -29,29 +31,17 @@ impl Registry {
 
     /// One that wants [`LOGIN`].
     pub fn private() -> Self {
-        Self::start(|folder| {
-            let file = folder.join("htpasswd");
-            std::fs::write(&file, HTPASSWD).unwrap();
-            format!("auth: {{htpasswd: {{realm: test, path: {}}}}}\n", file.display())
-        })
+        Self::start(htpasswd)
     }
 
-    /// One that speaks TLS, with the certificate [`Registry::certificate`], which only who is told to trusts.
-    pub fn over_tls() -> Self {
-        Self::start(|folder| {
-            let words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=test \
-                         -addext subjectAltName=IP:127.0.0.1 -addext basicConstraints=critical,CA:FALSE \
-                         -keyout tls.key -out tls.pem";
-            let made = Command::new("openssl").args(words.split_whitespace()).current_dir(folder).output();
-            assert!(made.expect("openssl is installed (apt-get install openssl)").status.success());
-            let at = |name: &str| folder.join(name).display().to_string();
-            format!("  tls: {{certificate: {}, key: {}}}\n", at("tls.pem"), at("tls.key"))
-        })
+    /// One that speaks TLS, as who `identity` says.
+    pub fn over_tls(identity: &Identity) -> Self {
+        Self::start(|folder| tls(folder, identity))
     }
 
-    /// Its certificate, as a file.
-    pub fn certificate(&self) -> PathBuf {
-        self.folder.path().join("tls.pem")
+    /// One that speaks TLS and wants [`LOGIN`].
+    pub fn private_over_tls(identity: &Identity) -> Self {
+        Self::start(|folder| tls(folder, identity) + &htpasswd(folder))
     }
 
     /// The file in which it keeps the blob with this digest.
@@ -102,6 +92,24 @@ impl Registry {
         }
         registry
     }
+}
+
+/// The part of its configuration, below `http`, that makes it speak TLS.
+fn tls(folder: &Path, identity: &Identity) -> String {
+    let file = |name: &str, content: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, content).unwrap();
+        path.display().to_string()
+    };
+    let (certificate, key) = (file("tls.pem", &identity.certificate), file("tls.key", &identity.key));
+    format!("  tls: {{certificate: {certificate}, key: {key}}}\n")
+}
+
+/// The part of its configuration that makes it want [`LOGIN`].
+fn htpasswd(folder: &Path) -> String {
+    let file = folder.join("htpasswd");
+    std::fs::write(&file, HTPASSWD).unwrap();
+    format!("auth: {{htpasswd: {{realm: test, path: {}}}}}\n", file.display())
 }
 
 impl Drop for Registry {

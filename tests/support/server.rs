@@ -5,7 +5,9 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use rustls::{ServerConnection, StreamOwned};
+
+use super::authority::Identity;
 
 /// A server on the loopback interface.
 pub struct Server {
@@ -45,12 +47,10 @@ impl Server {
     }
 
     /// The same over TLS, as who `identity` says.
-    pub fn tls(
-        identity: Arc<ServerConfig>,
-        answer: impl Fn(&str) -> (String, Vec<u8>) + Send + Sync + 'static,
-    ) -> Self {
+    pub fn tls(identity: Identity, answer: impl Fn(&str) -> (String, Vec<u8>) + Send + Sync + 'static) -> Self {
+        let config = identity.config();
         let secured = move |stream: TcpStream| -> io::Result<Box<dyn Connection>> {
-            let connection = ServerConnection::new(identity.clone()).map_err(io::Error::other)?;
+            let connection = ServerConnection::new(config.clone()).map_err(io::Error::other)?;
             Ok(Box::new(StreamOwned::new(connection, stream)))
         };
         Self::answering(Arc::new(secured), answer)
@@ -78,6 +78,15 @@ impl Server {
             noted.seen.lock().unwrap().push(request);
             Ok(())
         })
+    }
+
+    /// One that takes connections and never says a word.
+    pub fn silent() -> Self {
+        let hear = |mut stream: TcpStream| -> io::Result<Box<dyn Connection>> {
+            io::copy(&mut stream, &mut io::sink())?;
+            Err(io::ErrorKind::ConnectionAborted.into())
+        };
+        Self::start(Arc::new(hear), |_, _| Ok(()))
     }
 
     fn start(

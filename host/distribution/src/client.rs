@@ -11,7 +11,7 @@ use ringfence_egress::{
 };
 use ringfence_package::component;
 
-use crate::error::DistributionError;
+use crate::error::{DistributionError, OVER_TLS};
 
 /// The longest time for a request, in milliseconds, its redirects and its body included: 64 MiB at a megabit a second, and
 /// for what is small, the patience of whoever waits for it.
@@ -158,13 +158,16 @@ impl Answer {
 
     /// The error that a status is.
     pub(crate) fn failure(&self, what: &str) -> DistributionError {
+        let said = self.said();
         let remedy = match self.status.as_u16() {
+            // What a server that speaks TLS answers to somebody who does not, in no registry's words.
+            400 if said.is_empty() && self.target.url().scheme() == "http" => OVER_TLS,
             401 | 403 => "it may need a login; a file can be fetched with another program and installed from there",
             429 => "it is asked too often: wait a while, then try again",
             500.. => "the fault is the server's: try again later",
             _ => "check the location",
         };
-        DistributionError::Status { what: what.to_owned(), status: self.status, said: self.said(), remedy }
+        DistributionError::Status { what: what.to_owned(), status: self.status, said, remedy }
     }
 
     /// What a registry says of its error (distribution specification, error codes), in one line.

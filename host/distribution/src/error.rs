@@ -1,12 +1,17 @@
 //! Why a package could not be fetched or published.
 
 use ringfence_core::SourceName;
-use ringfence_egress::{AddressRefused, EgressError, RequestError, ResolveError, ScannerError};
+use ringfence_egress::{AddressRefused, EgressError, RequestError, ResolveError, ScannerError, TlsFault};
 use ringfence_package::{ComponentError, ManifestError, PackageError, SignatureError};
 use semver::Version;
 use thiserror::Error;
 
 use crate::location::LocationError;
+
+/// What to do where something was asked over plain HTTP that may want TLS.
+pub(crate) const OVER_TLS: &str = "it was asked over http:// and may speak https:// only: leave out `--plain-http`; a \
+                                   registry on this machine is asked over https:// by a name, to which `hosts` in \
+                                   [network] of the configuration gives its address";
 
 /// Why a package could not be fetched or published. Each text says what, why, and what to do.
 #[derive(Debug, Error)]
@@ -32,6 +37,21 @@ pub enum DistributionError {
     /// Nobody answers there, or not properly.
     #[error("{place} cannot be asked")]
     Unreachable {
+        /// Scheme, host and port.
+        place: String,
+        /// What went wrong.
+        #[source]
+        source: Box<EgressError>,
+    },
+    /// Plain HTTP where TLS was meant.
+    #[error(
+        "{0} does not speak TLS: check host and port, or add `--plain-http` if you mean to ask over http://, which \
+         everybody on the way can read and change"
+    )]
+    NotTls(String),
+    /// Something else where plain HTTP was meant.
+    #[error("{place} cannot be asked: {OVER_TLS}")]
+    NotPlain {
         /// Scheme, host and port.
         place: String,
         /// What went wrong.
@@ -231,6 +251,10 @@ impl DistributionError {
             EgressError::Address(refused) | EgressError::Resolve(ResolveError::Refused { refused, .. }) => {
                 Self::Address { place, refused: Box::new(refused) }
             }
+            EgressError::Tls { source: TlsFault::NotTls, .. } => Self::NotTls(place),
+            error if matches!(error, EgressError::Transport { .. }) && place.starts_with("http://") => {
+                Self::NotPlain { place, source: Box::new(error) }
+            }
             error => Self::Unreachable { place, source: Box::new(error) },
         }
     }
@@ -240,7 +264,7 @@ impl DistributionError {
         match self {
             Self::Location(_) | Self::Range(_) | Self::Meaningless { .. } => "location",
             Self::Address { .. } => "fetch.address",
-            Self::Unreachable { .. } => "fetch.unreachable",
+            Self::Unreachable { .. } | Self::NotTls(_) | Self::NotPlain { .. } => "fetch.unreachable",
             Self::Truncated { .. } => "fetch.truncated",
             Self::Request(_) => "fetch.request",
             Self::Status { .. } => "fetch.status",

@@ -16,6 +16,7 @@ use crate::redirect::RedirectError;
 use crate::request::RequestError;
 use crate::resolve::ResolveError;
 use crate::scan::Leak;
+use crate::tls_fault::TlsFault;
 use crate::upload::UploadError;
 
 /// Why a request was not sent, or its response not delivered. `Display` is the guest's text: it holds no address that
@@ -75,7 +76,16 @@ pub enum EgressError {
     /// A limit was reached.
     #[error("{0}")]
     Limit(#[from] LimitExceeded),
-    /// No connection, or none that can be trusted.
+    /// A connection that cannot be trusted.
+    #[error("{origin} could not be connected to")]
+    Tls {
+        /// Scheme, host and port.
+        origin: String,
+        /// Why not.
+        #[source]
+        source: TlsFault,
+    },
+    /// No connection.
     #[error("{origin} could not be connected to")]
     Connect {
         /// Scheme, host and port.
@@ -111,10 +121,13 @@ impl EgressError {
     /// What the HTTP client says of a request to `origin`. The URL it knows is left out: a credential may be in it.
     pub(crate) fn of_client(origin: String, error: reqwest::Error) -> Self {
         let error = error.without_url();
-        match resolve_error(&error) {
-            Some(resolve) => Self::Resolve(resolve),
+        if let Some(resolve) = resolve_error(&error) {
+            return Self::Resolve(resolve);
+        }
+        match TlsFault::of(&error) {
+            Some(fault) if error.is_connect() => Self::Tls { origin, source: fault },
             None if error.is_connect() => Self::Connect { origin, source: error },
-            None => Self::Transport { origin, source: error },
+            _ => Self::Transport { origin, source: error },
         }
     }
 
@@ -154,6 +167,7 @@ impl EgressError {
             Self::Decode(error) => error.code(),
             Self::Redirect(_) => "http.redirect",
             Self::Limit(_) => "http.limit",
+            Self::Tls { .. } => "http.tls",
             Self::Connect { .. } => "http.connect",
             Self::Transport { .. } => "http.transport",
             Self::Client(_) => "http.client",
@@ -182,6 +196,7 @@ impl EgressError {
             Self::Credential(_)
             | Self::Token { .. }
             | Self::Decode(_)
+            | Self::Tls { .. }
             | Self::Connect { .. }
             | Self::Transport { .. }
             | Self::Client(_) => chain(self),

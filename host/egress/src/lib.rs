@@ -20,6 +20,7 @@ mod response;
 mod scan;
 mod send;
 mod target;
+mod tls_fault;
 mod upload;
 
 pub use access::{Access, BoundCredential, CredentialValue, Decision, Denied, LackingCredential};
@@ -41,4 +42,5 @@ pub use response::{Body, Response};
 pub use scan::{Leak, Scanner, ScannerError};
 pub use send::Egress;
 pub use target::{MAX_URL, Target, TargetError};
+pub use tls_fault::TlsFault;
 pub use upload::{Upload, UploadError};

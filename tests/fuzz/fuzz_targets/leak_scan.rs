@@ -1,9 +1,6 @@
-//! The leak scan: however a body is cut, no known value is left in it.
-
 #![no_main]
 
-#[path = "../bodies.rs"]
-#[allow(dead_code, reason = "each target has one of them")]
-mod bodies;
+#[path = "../bodies/leak_scan.rs"]
+mod body;
 
-libfuzzer_sys::fuzz_target!(|input: &[u8]| bodies::leak_scan(input));
+libfuzzer_sys::fuzz_target!(|input: &[u8]| body::run(input));

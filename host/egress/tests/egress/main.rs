@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod addresses;
+#[path = "../../../../tests/support/authority.rs"]
+mod authority;
 mod cancel;
 mod cases;
 mod credentials;

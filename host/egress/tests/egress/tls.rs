@@ -1,29 +1,19 @@
 //! Whom the door trusts.
 
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
-use rcgen::{CertifiedKey, generate_simple_self_signed};
-use ringfence_egress::{Egress, EgressError, Settings};
-use rustls::ServerConfig;
-use rustls::pki_types::PrivateKeyDer;
+use ringfence_egress::{Egress, EgressError, Settings, TlsFault};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
+use super::authority::{Authority, Identity};
 use super::support::door::{access, body, get};
 use super::support::names::Names;
-use super::support::server::converse;
+use super::support::server::{Server, converse};
 
-/// Serves `a.test` with a certificate of its own. Returns its port and the certificate.
-async fn server() -> (u16, String) {
-    let CertifiedKey { cert, signing_key } = generate_simple_self_signed(["a.test".to_owned()]).unwrap();
-    let key = PrivateKeyDer::try_from(signing_key.serialize_der()).unwrap();
-    let config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_no_client_auth()
-        .with_single_cert(vec![cert.der().clone()], key)
-        .unwrap();
-    let acceptor = TlsAcceptor::from(Arc::new(config));
+/// Serves as `identity`. Returns the port.
+async fn server(identity: Identity) -> u16 {
+    let acceptor = TlsAcceptor::from(identity.config());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(async move {
@@ -34,26 +24,45 @@ async fn server() -> (u16, String) {
             }
         }
     });
-    (port, cert.pem())
+    port
 }
 
-fn door(names: &[(&str, &[&str])], authorities: &str) -> Egress {
-    let settings = Settings { resolver: Names::new(names), authorities: authorities.into(), ..Settings::default() };
-    Egress::new(settings).unwrap()
+/// What comes of a request to `a.test` at `port`, where these `authorities` are trusted.
+async fn asked(port: u16, authorities: &str) -> Result<String, EgressError> {
+    let resolver = Names::new(&[("a.test", &["127.0.0.1"])]);
+    let door = Egress::new(Settings { resolver, authorities: authorities.into(), ..Settings::default() }).unwrap();
+    let access = access(&[&format!("https://a.test:{port}/**")], &["127.0.0.1/32"]);
+    body(&door, get(&format!("https://a.test:{port}/")), &access).await
 }
 
 #[tokio::test]
 async fn an_authority_is_trusted_when_the_operator_adds_it() {
-    let (port, certificate) = server().await;
-    let names: &[(&str, &[&str])] = &[("a.test", &["127.0.0.1"]), ("b.test", &["127.0.0.1"])];
-    let rules = [format!("https://a.test:{port}/**"), format!("https://b.test:{port}/**")];
-    let access = access(&[&rules[0], &rules[1]], &["127.0.0.1/32"]);
-    let url = |name: &str| format!("https://{name}:{port}/");
-    let stranger = body(&door(names, ""), get(&url("a.test")), &access).await.unwrap_err();
-    assert!(matches!(stranger, EgressError::Connect { .. }), "{stranger}");
-    assert!(stranger.for_operator("x").contains("certificate"), "{}", stranger.for_operator("x"));
-    let trusting = door(names, &certificate);
-    assert_eq!(body(&trusting, get(&url("a.test")), &access).await.unwrap(), "ok");
-    let other_name = body(&trusting, get(&url("b.test")), &access).await.unwrap_err();
-    assert!(matches!(other_name, EgressError::Connect { .. }), "{other_name}");
+    let authority = Authority::new();
+    let port = server(authority.identity("a.test")).await;
+    let stranger = asked(port, "").await.unwrap_err();
+    assert_eq!(
+        (stranger.code(), stranger.for_guest()),
+        ("http.tls", format!("https://a.test:{port} could not be connected to"))
+    );
+    assert_eq!(asked(port, &authority.pem()).await.unwrap(), "ok");
+}
+
+#[tokio::test]
+async fn whoever_is_not_trusted_is_refused_with_the_cause_and_what_to_do() {
+    let authority = Authority::new();
+    let cases = [
+        (Authority::new().identity("a.test"), TlsFault::UnknownAuthority, "`authorities` in [network]"),
+        (authority.expired("a.test"), TlsFault::Expired, "renew it"),
+        (authority.identity("b.test"), TlsFault::OtherName(vec!["b.test".into()]), "is for `b.test`"),
+    ];
+    for (identity, expected, remedy) in cases {
+        let error = asked(server(identity).await, &authority.pem()).await.unwrap_err();
+        assert!(error.for_operator("x").contains(remedy), "{}", error.for_operator("x"));
+        let EgressError::Tls { source, .. } = error else { panic!("{error:?}") };
+        assert_eq!(source, expected);
+    }
+    let plain = Server::on("127.0.0.1").await;
+    let error = asked(plain.port, &authority.pem()).await.unwrap_err();
+    assert!(matches!(&error, EgressError::Tls { source: TlsFault::NotTls, .. }), "{error:?}");
+    assert!(error.for_operator("x").contains("does not speak TLS"), "{}", error.for_operator("x"));
 }

@@ -206,3 +206,84 @@ impl Shelf {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use ringfence_core::caller::Caller;
+    use ringfence_core::limit::LimitSet;
+
+    use super::*;
+    use crate::concurrency::Concurrency;
+    use crate::engine::EngineSettings;
+
+    const GUEST: &str = r#"(component (core module $m (func (export "f"))) (core instance $i (instantiate $m))
+        (func (export "f") (canon lift (core func $i "f"))))"#;
+
+    /// A component, and what bounds its instances.
+    struct Host {
+        engine: Engine,
+        loaded: Arc<Loaded>,
+        concurrency: Concurrency,
+    }
+
+    impl Host {
+        fn new() -> Self {
+            let engine = Engine::new(EngineSettings { pooling: false, ..EngineSettings::default() }).unwrap();
+            let code = engine.compile(&wat::parse_str(GUEST).unwrap()).unwrap();
+            let loaded = Arc::new(Loaded::new(&engine, &code).unwrap());
+            let concurrency = Concurrency::new(Default::default(), engine.instances());
+            Self { engine, loaded, concurrency }
+        }
+
+        /// What the end of a call leaves, and a moment for what happens beside it.
+        async fn called(&self, spare: &Spare) {
+            let limits = Limits::default();
+            let store = instance::store(&self.engine, GuestState::waiting(&limits)).unwrap();
+            let place = self.concurrency.tool().place(Caller::default().key(), 0).await.unwrap();
+            let used = Used { _store: store, _place: place, _room: None };
+            spare.leave(used, &self.engine, &self.loaded, &limits);
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_spare_instance_is_kept_for_a_while_after_the_last_call() {
+        let host = Host::new();
+        let (spare, limits) = (host.concurrency.spare(), Limits::default());
+        assert!(spare.take(&limits).is_none(), "nobody has called yet");
+        host.called(&spare).await;
+        assert!(spare.take(&limits).is_some() && spare.take(&limits).is_none(), "there is one");
+        host.called(&spare).await;
+        tokio::time::sleep(IDLE / 2).await;
+        host.called(&spare).await;
+        tokio::time::sleep(IDLE - Duration::from_millis(10)).await;
+        assert!(lock(&spare.slot.ready).is_some());
+        assert_eq!(spare.room.available_permits() as u32, SPARES - 1);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        assert!(lock(&spare.slot.ready).is_none());
+        assert_eq!(spare.room.available_permits() as u32, SPARES, "its room is there for others");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn all_tools_together_have_no_more_spare_instances_than_there_is_room_for() {
+        let host = Host::new();
+        let spares: Vec<Spare> = (0..SPARES + 2).map(|_| host.concurrency.spare()).collect();
+        for spare in &spares {
+            host.called(spare).await;
+        }
+        let ready = |spare: &&Spare| lock(&spare.slot.ready).is_some();
+        assert_eq!(spares.iter().filter(ready).count() as u32, SPARES);
+        assert!(spares[0].take(&Limits::default()).is_some(), "what is taken and gone leaves room");
+        host.called(&spares[SPARES as usize]).await;
+        assert_eq!(spares.iter().filter(ready).count() as u32, SPARES);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_instance_made_under_other_limits_serves_nobody() {
+        let host = Host::new();
+        let spare = host.concurrency.spare();
+        host.called(&spare).await;
+        let fewer = LimitSet::default().with(LimitKind::Fuel, 1000);
+        assert!(spare.take(&Limits::effective(&LimitSet::default(), &fewer)).is_none());
+    }
+}

@@ -214,6 +214,9 @@ mod tests {
         fs_err::write(root.join("docs/a.txt"), "a").unwrap();
         fs_err::write(root.join("private.txt"), "private").unwrap();
         fs_err::write(folder.path().join("outside.txt"), "outside").unwrap();
+        // Its name begins with that of the workspace.
+        fs_err::create_dir_all(folder.path().join("ws-other")).unwrap();
+        fs_err::write(folder.path().join("ws-other/b.txt"), "outside").unwrap();
         let workspace = Workspace::open(&root).unwrap();
         (folder, workspace)
     }
@@ -231,6 +234,7 @@ mod tests {
             ("docs/deep", Error::WrongKind),
             ("out/b.txt", Error::Denied),
             ("../outside.txt", Error::Denied),
+            ("../ws-other/b.txt", Error::Denied),
             ("/etc/passwd", Error::Denied),
             ("docs/../private.txt", Error::Denied),
             ("docs//a.txt", Error::Denied),
@@ -261,6 +265,18 @@ mod tests {
         }
         assert_eq!(fs_err::read(folder.path().join("outside.txt")).unwrap(), b"outside");
         assert_eq!(fs_err::read(folder.path().join("ws/private.txt")).unwrap(), b"private");
+    }
+
+    #[test]
+    fn a_workspace_may_be_reached_through_a_link() {
+        let (folder, _files) = workspace();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink("ws", &link).unwrap();
+        let (files, grant) = (Workspace::open(&link).unwrap(), granted("docs/**", "docs/**"));
+        assert_eq!(files.read(&grant, "docs/a.txt").unwrap(), b"a");
+        files.write(&grant, "docs/b.txt", b"new").unwrap();
+        assert_eq!(fs_err::read(folder.path().join("ws/docs/b.txt")).unwrap(), b"new");
+        assert_eq!(files.read(&grant, "docs/../../outside.txt").unwrap_err(), Error::Denied);
     }
 
     #[test]

@@ -13,7 +13,7 @@ pub(super) fn holds(bytes: &[u8], secret: &str) -> bool {
 pub(super) fn redacted(text: &str, secrets: &[(&str, &str)]) -> String {
     let mut covered = vec![false; text.len()];
     for (_, value) in secrets {
-        for start in (0..text.len()).filter(|start| text[*start..].starts_with(value)) {
+        for start in (0..text.len()).filter(|start| text.as_bytes()[*start..].starts_with(value.as_bytes())) {
             covered[start..start + value.len()].fill(true);
         }
     }
@@ -21,7 +21,8 @@ pub(super) fn redacted(text: &str, secrets: &[(&str, &str)]) -> String {
     let mut at = 0;
     while at < text.len() {
         let length = covered[at..].iter().take_while(|covered| **covered).count();
-        let inside = &text[at..at + length.max(1)];
+        let one = text[at..].chars().next().map_or(0, char::len_utf8);
+        let inside = &text[at..at + if length > 0 { length } else { one }];
         let found = secrets.iter().filter(|(_, value)| inside.contains(value)).max_by_key(|(_, value)| value.len());
         match found {
             Some((name, _)) => clean.push_str(&format!("[REDACTED:{name}]")),

@@ -1,7 +1,7 @@
 //! The error codes of `wasi:http`. Many have no room for a text; where there is one, it is the same as in our own
 //! interface. The operator's log has the whole reason in any case.
 
-use ringfence_egress::{DecodeError, EgressError, RequestError, ResolveError, TargetError, UploadError};
+use ringfence_egress::{DecodeError, EgressError, RequestError, ResolveError, TargetError, TlsFault, UploadError};
 use wasmtime_wasi_http::Error;
 
 /// What the guest learns of `error`.
@@ -22,6 +22,8 @@ pub(super) fn of(error: &EgressError) -> Error {
             Error::HttpResponseContentCoding(Some(error.for_guest()))
         }
         EgressError::Decode(_) => Error::HttpResponseIncomplete,
+        EgressError::Tls { source: TlsFault::NotTls | TlsFault::Other(_), .. } => Error::TlsProtocolError,
+        EgressError::Tls { .. } => Error::TlsCertificateError,
         EgressError::Connect { source, .. } if source.is_timeout() => Error::ConnectionTimeout,
         EgressError::Connect { .. } => Error::DestinationUnavailable,
         EgressError::Transport { .. } => Error::HttpProtocolError,
