@@ -7,6 +7,9 @@
 #![allow(clippy::disallowed_methods, reason = "it starts the programs that it measures")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a benchmark that cannot run says so")]
 
+#[path = "../support/authority.rs"]
+#[allow(dead_code, reason = "the tests use more of it")]
+mod authority;
 #[path = "../support/guests.rs"]
 mod guests;
 mod hosts;

@@ -48,7 +48,7 @@ fn run(args: Trial) -> Result<Output, Failure> {
         },
         "result" => "a".repeat(usize::try_from(a).map_err(Failure::failed)?).into_output(),
         "environment" => Json(json!({"value": variable(&text)})).into_output(),
-        "get" => Json(json!({"status": http::Request::get(text).send()?.status})).into_output(),
+        "get" => Json(json!({"status": http::get(text).send()?.status})).into_output(),
         other => Err(Failure::invalid_params(format!("what is `{other}`?"))),
     }
 }
