@@ -59,7 +59,8 @@ impl TlsFault {
     fn of_rustls(error: &RustlsError) -> Self {
         use CertificateError as C;
         match error {
-            RustlsError::InvalidCertificate(C::UnknownIssuer) => Self::UnknownAuthority,
+            // The second: of an authority that has the name of a trusted one, and another key.
+            RustlsError::InvalidCertificate(C::UnknownIssuer | C::BadSignature) => Self::UnknownAuthority,
             RustlsError::InvalidCertificate(C::Expired | C::ExpiredContext { .. }) => Self::Expired,
             RustlsError::InvalidCertificate(C::NotValidYet | C::NotValidYetContext { .. }) => Self::NotYet,
             RustlsError::InvalidCertificate(C::NotValidForName) => Self::OtherName(Vec::new()),

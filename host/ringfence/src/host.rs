@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use ringfence_core::call::{CallContext, Progress, ProgressSink, ToolCall};
@@ -53,7 +53,8 @@ impl Ringfence {
         secrets: Vec<(String, Secret)>,
     ) -> Self {
         let (pipeline, stop) = (Arc::new(pipeline), CancellationToken::new());
-        tokio::spawn(save_rates(pipeline.clone(), store.clone(), audit.clone(), stop.clone()));
+        let rates = save_rates(Arc::downgrade(&pipeline), Arc::downgrade(&store), Arc::downgrade(&audit), stop.clone());
+        tokio::spawn(rates);
         Self { pipeline, store, audit, packages, means, secrets, _background: stop.drop_guard() }
     }
 
@@ -226,13 +227,16 @@ impl ProgressSink for Reports {
     }
 }
 
-async fn save_rates(pipeline: Arc<ToolHost>, store: Arc<Store>, audit: Arc<AuditFile>, stop: CancellationToken) {
+/// Holds nothing between two times: when the host goes, its state folder is free at once.
+async fn save_rates(pipeline: Weak<ToolHost>, store: Weak<Store>, audit: Weak<AuditFile>, stop: CancellationToken) {
     loop {
         tokio::select! {
             () = stop.cancelled() => return,
             () = tokio::time::sleep(SAVE_RATES_EVERY) => {}
         }
-        let (pipeline, store, audit) = (pipeline.clone(), store.clone(), audit.clone());
+        let (Some(pipeline), Some(store), Some(audit)) = (pipeline.upgrade(), store.upgrade(), audit.upgrade()) else {
+            return;
+        };
         let saved = tokio::task::spawn_blocking(move || pipeline.rate.save(store.database(), audit.place())).await;
         if let Ok(Err(error)) = saved {
             tracing::error!(%error, "the rates could not be written down");

@@ -10,7 +10,7 @@ pub fn run(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     let (rules, url) = text.rsplit_once('\n').unwrap_or(("https://x.com/**", text));
     let Ok(target) = Target::parse(url) else { return };
-    reads_the_same_again(&target, url);
+    reads_the_same_again(&target);
 
     let rules: Vec<(&str, HttpRule)> =
         rules.lines().filter_map(|line| Some((line, HttpRule::new(pattern(line)?, Methods::All)))).collect();
@@ -36,12 +36,13 @@ fn pattern(line: &str) -> Option<UrlPattern> {
 }
 
 /// What is sent is what was judged, whoever reads it, and from wherever it was led to.
-fn reads_the_same_again(target: &Target, url: &str) {
+fn reads_the_same_again(target: &Target) {
     let again = Target::parse(target.url().as_str()).expect("what is sent can be read");
     assert_eq!(&again, target, "whoever reads it again sees the same");
     assert!(target.seen().path().iter().all(|part| part != ".." && !part.contains(['/', '\\'])), "{target:?}");
     let elsewhere = Target::parse("http://y.com:81/a/b?c").expect("a URL");
-    assert_eq!(elsewhere.join(url).as_ref(), Ok(target), "a redirect leads where the URL does");
+    // `http:a` is a URL of its own, and a path beside another `http:` URL: a redirect to what was written out is meant.
+    assert_eq!(elsewhere.join(target.url().as_str()).as_ref(), Ok(target), "a redirect leads where the URL does");
 }
 
 /// The remedy of a refusal is a rule that lets the request pass.

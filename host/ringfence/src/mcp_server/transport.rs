@@ -21,6 +21,7 @@ use rmcp::service::RoleServer;
 use rmcp::transport::Transport;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
@@ -116,12 +117,20 @@ async fn room(output: &mpsc::Sender<Vec<u8>>) -> io::Result<mpsc::Permit<'_, Vec
 impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
     type Error = io::Error;
 
+    /// Where there is room, the line is on its way before the future is looked at: messages go out in their order, and
+    /// none waits for another task.
     fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let output = self.output.clone();
+        let unsent = encode(&message).and_then(|line| match output.try_send(line) {
+            Ok(()) => Ok(None),
+            Err(TrySendError::Full(line)) => Ok(Some(line)),
+            Err(TrySendError::Closed(_)) => Err(closed()),
+        });
         async move {
-            let line = encode(&message)?;
-            drop(message);
-            output.send(line).await.map_err(|_| closed())
+            match unsent? {
+                Some(line) => output.send(line).await.map_err(|_| closed()),
+                None => Ok(()),
+            }
         }
     }
 
