@@ -125,6 +125,9 @@ const STAND_INS: [(&str, &str); 10] = [
     ("https://…", "https://api.example.org/v1/now"),
 ];
 
+/// Commands that need more of a home than this one has, and run in `capabilities/state.rs`.
+const ELSEWHERE: [[&str; 2]; 1] = [["state", "give"]];
+
 /// The first words of commands, in an order in which each finds what it needs.
 const ORDER: [&str; 8] = ["pack", "sign", "trust", "install", "secret", "grant", "explain", "call"];
 
@@ -165,7 +168,7 @@ fn commands_in_prose_and_in_help_texts_run() {
     assert!(commands.len() > 12, "{commands:?}");
     for (_, words) in commands {
         // Where only the command is meant, that it is there.
-        if subcommands.contains(&words[1..]) {
+        if subcommands.contains(&words[1..]) || ELSEWHERE.contains(&[&words[1], &words[2]].map(String::as_str)) {
             continue;
         }
         let key = || home.run("trust list --json").json()[0]["key_id"].as_str().unwrap().to_owned();

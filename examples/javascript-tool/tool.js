@@ -14,10 +14,7 @@ export const guest = tools([
     parameters,
     effects: { readOnly: true, pure: true },
     run({ url }) {
-      if (!URL.canParse(url)) {
-        throw new Failure('invalid-params', `\`${url}\` is no absolute URL. Begin with a scheme, such as \`https://\`.`);
-      }
-      const { protocol, hostname, port, pathname, searchParams, hash } = new URL(url);
+      const { protocol, hostname, port, pathname, searchParams, hash } = absolute(url);
       return {
         scheme: protocol.slice(0, -1),
         host: hostname,
@@ -29,3 +26,11 @@ export const guest = tools([
     },
   },
 ]);
+
+function absolute(url) {
+  try {
+    return new URL(url);
+  } catch {
+    throw new Failure('invalid-params', `\`${url}\` is no absolute URL. Begin with a scheme, such as \`https://\`.`);
+  }
+}

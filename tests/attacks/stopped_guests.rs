@@ -52,7 +52,9 @@ async fn alone() {
     let host = Arc::new(Ringfence::builder(ringfence::Home::at(&home.path().join("home"))).open().await.unwrap());
     let mut random = Random::new();
     // What is made once and kept is there before.
-    let _ = stopped(&host, &servers, &mut random, calls.min(400)).await;
+    for _ in 0..2 {
+        let _ = stopped(&host, &servers, &mut random, calls.min(400)).await;
+    }
     let before = Figures::settled(&servers, None).await;
     let ends = stopped(&host, &servers, &mut random, calls).await;
     let after = Figures::settled(&servers, Some(&before)).await;

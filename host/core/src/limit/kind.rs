@@ -70,7 +70,7 @@ pub(super) const FACTS: [Facts; 19] = [
     facts(LimitKind::Deadline, "deadline_ms", "deadline", "time", "ms", 60_000),
     facts(LimitKind::Memory, "memory_bytes", "memory", "memory", "bytes", 64 * MIB),
     facts(LimitKind::Table, "table_elements", "table", "table size", "elements", 100_000),
-    facts(LimitKind::Instances, "instances", "instances", "number of core instances", "instances", 32),
+    facts(LimitKind::Instances, "instances", "instances", "number of core instances", "instances", 64),
     facts(LimitKind::Handles, "handles", "handles", "number of handles", "handles", 1000),
     facts(LimitKind::Resources, "resources", "resources", "number of host resources", "resources", 1000),
     facts(LimitKind::HostCall, "host_call_bytes", "host_call", "data in one host call", "bytes", 32 * MIB),

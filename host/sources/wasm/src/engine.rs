@@ -106,10 +106,10 @@ impl Profile {
     }
 
     /// Sized from components that were measured: a Rust guest has 1 to 3 core instances, 1 memory and 1 to 3 tables;
-    /// one with an interpreter up to 25 core instances and 13 tables.
+    /// one with an interpreter 25 to 50 core instances and 13 tables.
     fn shape(self) -> Shape {
         match self {
-            Self::Standard => Shape { instances: 2048, core_instances: 32, memories: 4, tables: 16, metadata: 1 << 20 },
+            Self::Standard => Shape { instances: 2048, core_instances: 64, memories: 4, tables: 16, metadata: 1 << 20 },
             Self::Large => Shape { instances: 256, core_instances: 128, memories: 16, tables: 64, metadata: 8 << 20 },
         }
     }
