@@ -12,7 +12,7 @@ use wasmtime::component::{HasSelf, Linker};
 use wasmtime_wasi::cli::{IsTerminal, StdoutStream};
 use wasmtime_wasi::p2::bindings::random::{insecure, insecure_seed, random};
 use wasmtime_wasi::p2::{OutputStream, Pollable, StreamError, StreamResult};
-use wasmtime_wasi::{HostMonotonicClock, HostWallClock};
+use wasmtime_wasi::{Deterministic, HostMonotonicClock, HostWallClock};
 use wasmtime_wasi::{WasiCtx, WasiView as _};
 
 use crate::bindings::ringfence::tool::log::Level;
@@ -40,7 +40,8 @@ pub(crate) fn link(linker: &mut Linker<GuestState>) -> Result<()> {
 pub(crate) enum World {
     /// Real clocks and real randomness, for a call.
     Live,
-    /// Clocks that stand still, one seed for ever, no randomness: what a guest says of itself depends on nothing.
+    /// Clocks that stand still, the same seed and the same random bytes for ever: what a guest says of itself depends on
+    /// nothing. An instance that has had any of it serves no call.
     Frozen,
 }
 
@@ -51,7 +52,7 @@ pub(crate) fn empty(log: &GuestLog, world: World, reach: Option<&Reach>) -> Wasi
         builder.env(name, value);
     }
     if world == World::Frozen {
-        builder.wall_clock(Standstill).monotonic_clock(Standstill);
+        builder.wall_clock(Standstill).monotonic_clock(Standstill).secure_random(Deterministic::new(vec![0]));
     }
     builder
         .stdout(Printer { log: log.clone(), last_words: false })
