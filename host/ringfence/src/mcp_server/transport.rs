@@ -4,7 +4,7 @@
 //! message is refused, with the id of the request where one can be found; nothing is read from a client that does not
 //! read; and while requests wait for their place, what cancels one of them or one that runs passes by.
 //!
-//! - [`input`]: lines;
+//! - [`input`]: lines as they come;
 //! - [`message`]: what a line says;
 //! - [`requests`]: which of them run, and which wait.
 
