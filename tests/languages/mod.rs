@@ -10,8 +10,10 @@ use crate::support::binary::Home;
 use crate::support::guests;
 use crate::support::server::Server;
 
+type Component = fn() -> Vec<u8>;
+
 /// The guest `trials` of each language, as a component.
-const LANGUAGES: [(&str, fn() -> Vec<u8>); 3] = [
+const LANGUAGES: [(&str, Component); 3] = [
     ("rust", || guests::component("trials").to_vec()),
     ("javascript", builders::javascript_trials),
     ("python", builders::python_trials),

@@ -108,7 +108,7 @@ impl Type {
         }
         let size = 1 + byte / 8 % 4;
         let inner = |bytes: &mut Bytes<'_>| Self::any(bytes, depth + 1);
-        let maybe = |bytes: &mut Bytes<'_>| (bytes.next() % 4 > 0).then(|| inner(bytes));
+        let maybe = |bytes: &mut Bytes<'_>| (!bytes.next().is_multiple_of(4)).then(|| inner(bytes));
         match byte % 8 {
             0 => Self::List(Box::new(inner(bytes))),
             1 => Self::Option(Box::new(inner(bytes))),
@@ -130,22 +130,23 @@ impl Type {
                 pick(bytes, &["", "AA==", "AP8=", "+/+/"])
             }
             Self::List(element) => (0..bytes.next() % 3).map(|_| element.right(bytes)).collect(),
-            Self::Option(_) if bytes.next() % 2 == 0 => Value::Null,
+            Self::Option(_) if bytes.next().is_multiple_of(2) => Value::Null,
             Self::Option(some) if matches!(**some, Self::Option(_)) => json!({"some": some.right(bytes)}),
             Self::Option(some) => some.right(bytes),
             Self::Result(ok, err) => {
-                let (name, side) = if bytes.next() % 2 == 0 { ("ok", ok) } else { ("err", err) };
+                let (name, side) = if bytes.next().is_multiple_of(2) { ("ok", ok) } else { ("err", err) };
                 json!({name: side.as_ref().map(|side| side.right(bytes))})
             }
             Self::Tuple(types) => types.iter().map(|ty| ty.right(bytes)).collect(),
             Self::Record(fields) => {
-                let is_left_out =
-                    |ty: &Self, bytes: &mut Bytes<'_>| matches!(ty, Self::Option(_)) && bytes.next() % 2 == 0;
-                let fields = fields
-                    .iter()
-                    .enumerate()
-                    .filter_map(|(i, ty)| (!is_left_out(ty, bytes)).then(|| (format!("f{i}"), ty.right(bytes))));
-                Value::Object(fields.collect::<Map<_, _>>())
+                let mut object = Map::new();
+                for (i, ty) in fields.iter().enumerate() {
+                    let is_left_out = matches!(ty, Self::Option(_)) && bytes.next().is_multiple_of(2);
+                    if !is_left_out {
+                        object.insert(format!("f{i}"), ty.right(bytes));
+                    }
+                }
+                Value::Object(object)
             }
             Self::Variant(cases) => {
                 let i = bytes.next() % cases.len();
@@ -168,7 +169,7 @@ impl Type {
             Self::Option(some) if matches!(**some, Self::Option(_)) => json!({"some": some.wrong(bytes)}),
             Self::Option(some) => some.wrong(bytes),
             Self::Result(ok, err) => {
-                let (name, side) = if bytes.next() % 2 == 0 { ("ok", ok) } else { ("err", err) };
+                let (name, side) = if bytes.next().is_multiple_of(2) { ("ok", ok) } else { ("err", err) };
                 json!({name: side.as_ref().map_or_else(|| json!(0), |side| side.wrong(bytes))})
             }
             Self::Tuple(types) => {
@@ -188,13 +189,15 @@ impl Type {
                 }
                 value
             }
-            Self::Variant(cases) => match cases.iter().position(Option::is_some).filter(|_| bytes.next() % 2 == 0) {
-                Some(i) => json!({format!("c{i}"): cases[i].as_ref().map(|ty| ty.wrong(bytes))}),
-                None => json!("c9"),
-            },
+            Self::Variant(cases) => {
+                match cases.iter().position(Option::is_some).filter(|_| bytes.next().is_multiple_of(2)) {
+                    Some(i) => json!({format!("c{i}"): cases[i].as_ref().map(|ty| ty.wrong(bytes))}),
+                    None => json!("c9"),
+                }
+            }
             Self::Enum(_) => json!("c9"),
             Self::Flags(_) => {
-                if bytes.next() % 2 == 0 {
+                if bytes.next().is_multiple_of(2) {
                     json!(["b0", "b0"])
                 } else {
                     json!(["b9"])
