@@ -106,7 +106,8 @@ impl Profile {
     }
 
     /// Sized from components that were measured: a Rust guest has 1 to 3 core instances, 1 memory and 1 to 3 tables;
-    /// one with an interpreter 25 to 50 core instances and 13 tables.
+    /// one with an interpreter 25 core instances and 13 tables, and with its WASI stubbed out, as Python's can be, more than
+    /// 32 core instances.
     fn shape(self) -> Shape {
         match self {
             Self::Standard => Shape { instances: 2048, core_instances: 64, memories: 4, tables: 16, metadata: 1 << 20 },
