@@ -139,9 +139,10 @@ impl Spare {
     }
 }
 
-impl Drop for Spare {
+/// The keeper ends when it finds no shelf any more. Told any earlier, it might still find it, and sleep on.
+impl Drop for Shelf {
     fn drop(&mut self) {
-        self.shelf.wake.notify_one();
+        self.wake.notify_one();
     }
 }
 
