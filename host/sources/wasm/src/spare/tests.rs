@@ -135,3 +135,17 @@ async fn instances_go_with_their_tool() {
     assert_eq!(room.available_permits() as u32, SPARES);
     assert_eq!(Arc::strong_count(&host.loaded), 1, "and with them the task that kept them");
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn no_keeper_outlives_its_tool() {
+    let host = Host::new();
+    for _ in 0..200 {
+        host.call(&host.concurrency.spare()).await;
+    }
+    // Far from the time after which an idle keeper goes.
+    let end = Instant::now() + IDLE / 5;
+    while Arc::strong_count(&host.loaded) > 1 {
+        assert!(Instant::now() < end, "{} keepers", Arc::strong_count(&host.loaded) - 1);
+        tokio::time::sleep(ROUND).await;
+    }
+}
