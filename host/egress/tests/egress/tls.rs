@@ -3,13 +3,14 @@
 use std::sync::Mutex;
 
 use ringfence_egress::{Egress, EgressError, Settings, TlsFault};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 
 use super::authority::{Authority, Identity};
 use super::support::door::{access, body, get};
 use super::support::names::Names;
-use super::support::server::{Server, converse};
+use super::support::server::converse;
 
 /// Serves as `identity`. Returns the port.
 async fn server(identity: Identity) -> u16 {
@@ -23,6 +24,18 @@ async fn server(identity: Identity) -> u16 {
                 let _ = converse(stream, &Mutex::default()).await;
             }
         }
+    });
+    port
+}
+
+/// Answers whatever comes as servers of plain HTTP answer what they cannot read. Returns the port.
+async fn plain_server() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let _ = stream.read(&mut [0; 4096]).await;
+        stream.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n").await.unwrap();
     });
     port
 }
@@ -61,8 +74,7 @@ async fn whoever_is_not_trusted_is_refused_with_the_cause_and_what_to_do() {
         let EgressError::Tls { source, .. } = error else { panic!("{error:?}") };
         assert_eq!(source, expected);
     }
-    let plain = Server::on("127.0.0.1").await;
-    let error = asked(plain.port, &authority.pem()).await.unwrap_err();
+    let error = asked(plain_server().await, &authority.pem()).await.unwrap_err();
     assert!(matches!(&error, EgressError::Tls { source: TlsFault::NotTls, .. }), "{error:?}");
     assert!(error.for_operator("x").contains("does not speak TLS"), "{}", error.for_operator("x"));
 }
