@@ -117,8 +117,8 @@ async fn room(output: &mpsc::Sender<Vec<u8>>) -> io::Result<mpsc::Permit<'_, Vec
 impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
     type Error = io::Error;
 
-    /// Where there is room, the line is on its way before the future is looked at: messages go out in their order, and
-    /// none waits for another task.
+    /// Where there is room, the line is on its way before the future is looked at: such messages go out in their order,
+    /// and none waits for another task. One that found no room may be overtaken by a later one.
     fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let output = self.output.clone();
         let unsent = encode(&message).and_then(|line| match output.try_send(line) {
