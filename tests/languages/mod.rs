@@ -91,7 +91,6 @@ async fn call(host: &Ringfence, language: &str, params: &Value) -> Result<ToolOu
 }
 
 #[tokio::test(flavor = "multi_thread")]
-#[ignore = "not seen to hold yet for every case of JavaScript and Python; the examples hold"]
 async fn guests_of_every_language_run_under_the_same_limits() {
     let server = Server::echo();
     let home = installed(&server);

@@ -18,10 +18,6 @@ const trials = {
   crash() {
     throw new Error('a lemon');
   },
-  recurse() {
-    const depth = (n) => depth(n + 1) + 1;
-    return { depth: depth(0) };
-  },
   loop() {
     for (;;);
   },

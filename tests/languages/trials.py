@@ -28,13 +28,6 @@ def crash(**_):
     raise ValueError("a lemon")
 
 
-def recurse(**_):
-    def depth(n):
-        return depth(n + 1) + 1
-
-    return {"depth": depth(0)}
-
-
 def loop(**_):
     while True:
         pass
@@ -71,7 +64,6 @@ TRIALS = {
     "add": add,
     "fail": fail,
     "crash": crash,
-    "recurse": recurse,
     "loop": loop,
     "allocate": allocate,
     "log": flood,

@@ -33,7 +33,6 @@ fn run(args: Trial) -> Result<Output, Failure> {
             Err(Failure::unavailable("Come back later.").with_code("later").with_retry_after(Duration::from_millis(a)))
         }
         "crash" => panic!("a lemon"),
-        "recurse" => Json(json!({"depth": depth(0)})).into_output(),
         "loop" => loop {
             std::hint::black_box(());
         },
@@ -63,11 +62,6 @@ fn counted(text: &str) -> Value {
         }
     }
     json!({"words": words})
-}
-
-#[expect(unconditional_recursion, reason = "that is what is tried")]
-fn depth(n: u64) -> u64 {
-    std::hint::black_box(depth(std::hint::black_box(n + 1))) + 1
 }
 
 #[expect(clippy::disallowed_methods, reason = "a guest's environment is what it was granted")]

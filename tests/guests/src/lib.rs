@@ -30,7 +30,6 @@
 //! | `panic`, `trap` | to end by a panic, or a trap |
 //! | `random_flood` | to have the host make 100 MiB of random bytes |
 //! | `slow` | nothing: it reports its progress `n` times |
-//! | `spin` | to use the processor for `iterations` rounds |
 //! | `start_loops` | never to be instantiated |
 //! | `taken_names` | to define tools with the host's names, and one twice |
 //! | `trials` | what guests in other languages try as well: see tests/languages |

@@ -19,16 +19,18 @@ const SHORT_STEP: usize = MIN_CREDENTIAL - WORD + 1;
 /// Looks before it is asked whether one of them found something: a branch costs more than a look.
 const LOOKS: usize = 8;
 
-/// So many that, by chance, few words have the hash of another one.
-const HASHES: usize = 1 << 17;
+/// So many bits that, by chance, few words have the hash of another one, and so few bytes that they stay near.
+const HASHES: usize = 1 << 20;
 
 const BEGIN: usize = 1 << 10;
 
 /// Finds the places where forms may begin.
 pub(super) struct Heads {
     step: usize,
-    /// By the hash of a word, where in a head it stands: a bit for each place.
-    places: Box<[u8; HASHES]>,
+    /// By the hash of a word, whether it is in a head: a bit for each.
+    words: Box<[u8; HASHES / 8]>,
+    /// By the upper bits of that hash, where in a head the word stands: a bit for each place.
+    places: Box<[u8; HASHES / 8]>,
     /// By the hash of the first bytes of a form, that there is one: a bit for each, so that all of them lie near.
     begin: [u64; BEGIN],
 }
@@ -38,11 +40,13 @@ impl Heads {
     pub(super) fn new(forms: &[String]) -> Self {
         let shortest = forms.iter().map(String::len).min().unwrap_or_default();
         let step = if shortest < length(LONG_STEP) { SHORT_STEP } else { LONG_STEP };
-        let places = vec![0; HASHES].into_boxed_slice().try_into().expect("it has as many");
-        let mut new = Self { step, places, begin: [0; BEGIN] };
+        let table = || vec![0; HASHES / 8].into_boxed_slice().try_into().expect("it has as many");
+        let mut new = Self { step, words: table(), places: table(), begin: [0; BEGIN] };
         for form in forms {
             for (place, word) in form.as_bytes().array_windows().take(step).enumerate() {
-                new.places[hash(word)] |= 1 << place;
+                let (upper, bit) = hash(word);
+                new.words[upper] |= 1 << bit;
+                new.places[upper] |= 1 << place;
             }
             if let Some((place, bit)) = form.as_bytes().first_chunk().map(begin) {
                 new.begin[place] |= bit;
@@ -75,16 +79,23 @@ impl Heads {
     /// Whether one of the looks into `block` finds a word of a head.
     fn has_word<const STEP: usize>(&self, block: &[[u8; STEP]; LOOKS]) -> bool {
         let words = block.iter().filter_map(|part| part.first_chunk());
-        words.fold(0, |places, word| places | self.places[hash(word)]) != 0
+        words.fold(0, |found, word| found | self.finds(word)) & 1 == 1
+    }
+
+    /// The lowest bit says whether a head has `word` in it. The others mean nothing.
+    fn finds(&self, word: &Word) -> u8 {
+        let (upper, bit) = hash(word);
+        self.words[upper] >> bit
     }
 
     /// Where the first form may begin that has a word at one of these places.
     fn first_with_word_in(&self, mut looks: impl Iterator<Item = usize>, text: &[u8]) -> Option<usize> {
         looks.find_map(|at| {
-            let places = self.places[hash(text[at..].first_chunk()?)];
-            if places == 0 {
+            let word = text[at..].first_chunk()?;
+            if self.finds(word) & 1 == 0 {
                 return None;
             }
+            let places = self.places[hash(word).0];
             // A word at a later place belongs to a form that begins earlier.
             let begin = (0..self.step).rev().filter(|place| places >> place & 1 == 1);
             begin.filter_map(|place| at.checked_sub(place)).find(|at| self.may_begin(&text[*at..]))
@@ -101,9 +112,11 @@ const fn length(step: usize) -> usize {
     step + WORD - 1
 }
 
-/// The upper bits of a product depend on all bits of the word. The factor is MurmurHash3's.
-fn hash(word: &Word) -> usize {
-    u32::from_ne_bytes(*word).wrapping_mul(0xcc9e_2d51) as usize >> 15
+/// Where in a table of [`HASHES`] bits the one of `word` is: its byte, and its bit in that. The upper bits of a product
+/// depend on all bits of the word. The factor is MurmurHash3's.
+fn hash(word: &Word) -> (usize, u32) {
+    let hash = u32::from_ne_bytes(*word).wrapping_mul(0xcc9e_2d51) >> (u32::BITS - HASHES.ilog2());
+    ((hash / 8) as usize, hash % 8)
 }
 
 /// The same for the first bytes of a form: where there is a bit for them.

@@ -14,6 +14,7 @@ mod requests;
 
 use std::io;
 
+use futures::FutureExt as _;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, JsonRpcMessage, JsonRpcNotification, ServerJsonRpcMessage,
 };
@@ -21,8 +22,7 @@ use rmcp::service::RoleServer;
 use rmcp::transport::Transport;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
-use tokio::sync::mpsc::error::TrySendError;
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, unconstrained};
 use tokio_util::sync::CancellationToken;
 
 use input::Input;
@@ -117,19 +117,17 @@ async fn room(output: &mpsc::Sender<Vec<u8>>) -> io::Result<mpsc::Permit<'_, Vec
 impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
     type Error = io::Error;
 
-    /// Where there is room, the line is on its way before the future is looked at: such messages go out in their order,
-    /// and none waits for another task. One that found no room may be overtaken by a later one.
+    /// The line is on its way, or in the row of those that wait for room, before the future is looked at: messages go out
+    /// in their order, and none waits for another task.
     fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let output = self.output.clone();
-        let unsent = encode(&message).and_then(|line| match output.try_send(line) {
-            Ok(()) => Ok(None),
-            Err(TrySendError::Full(line)) => Ok(Some(line)),
-            Err(TrySendError::Closed(_)) => Err(closed()),
-        });
+        let line = encode(&message);
+        let mut sending = Box::pin(async move { output.send(line?).await.map_err(|_| closed()) });
+        let sent = unconstrained(&mut sending).now_or_never();
         async move {
-            match unsent? {
-                Some(line) => output.send(line).await.map_err(|_| closed()),
-                None => Ok(()),
+            match sent {
+                Some(sent) => sent,
+                None => sending.await,
             }
         }
     }

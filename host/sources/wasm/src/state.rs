@@ -93,7 +93,8 @@ impl GuestState {
 
     /// The call is over: the instance lets go of all that it shares, before it is taken down beside other calls.
     pub(crate) fn end(&mut self) {
-        (self.reach, self.progress, self.onward) = (None, None, None);
+        (self.reach, self.outlet, self.progress, self.onward) = (None, None, None, None);
+        self.wasi_http.begin(None);
     }
 
     /// Whether the guest has called the host, for whatever.

@@ -1,4 +1,5 @@
 use futures::FutureExt as _;
+use rmcp::model::ErrorData;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, DuplexStream};
 
@@ -195,4 +196,26 @@ async fn those_that_wait_are_bounded_and_the_end_comes_behind_them() {
     }
     assert_eq!(said.iter().flatten().count() as u64, all + 1 - MAX_RUNNING as u64);
     assert_eq!(said.iter().filter(|id| id.is_none()).count(), 1, "the cancellation is not lost");
+}
+
+#[tokio::test]
+async fn answers_go_out_in_their_order_to_a_client_that_reads_late() {
+    let (mut lines, _client, mut answers) = connected();
+    let all = 4 * MAX_UNWRITTEN;
+    let answer = |i| ServerJsonRpcMessage::error(ErrorData::internal_error(format!("{i}"), None), None);
+    let mut sending = Vec::new();
+    for i in 0..all {
+        sending.push(Box::pin(lines.send(answer(i))));
+    }
+    // Those that wait are looked at in the opposite order.
+    sending.reverse();
+    let written = tokio::spawn(futures::future::join_all(sending));
+    tokio::task::yield_now().await;
+    drop(lines);
+    let mut text = String::new();
+    answers.read_to_string(&mut text).await.unwrap();
+    written.await.unwrap().into_iter().for_each(|sent| sent.unwrap());
+    let said: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let order: Vec<_> = said.iter().map(|answer| answer["error"]["message"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(order, (0..all).map(|i| i.to_string()).collect::<Vec<_>>());
 }
