@@ -1,6 +1,6 @@
 //! Where a request goes: a URL, parsed once. That parse is what rules see and what is sent.
 
-use ringfence_core::grant::{HttpTarget, Scheme, SegmentError, check_segment, normal_host};
+use ringfence_core::grant::{HttpTarget, Scheme, SegmentError, check_segment, usable_host};
 use thiserror::Error;
 use url::Url;
 
@@ -100,9 +100,12 @@ impl Target {
             return Err(TargetError::UserInfo);
         }
         url.set_fragment(None);
-        let host = url.host_str().and_then(normal_host).ok_or(TargetError::Host)?;
+        let host = url.host().map(|host| host.to_owned()).and_then(usable_host).ok_or(TargetError::Host)?;
         // Without the dot at its end: the name that is judged is the name that is sent.
-        url.set_host(Some(&host.to_string())).map_err(TargetError::NotUrl)?;
+        let name = host.to_string();
+        if url.host_str() != Some(name.as_str()) {
+            url.set_host(Some(&name)).map_err(TargetError::NotUrl)?;
+        }
         let port = match url.port_or_known_default() {
             Some(port @ 1..) => port,
             _ => return Err(TargetError::Port),

@@ -118,7 +118,12 @@ impl fmt::Display for HttpTarget {
 /// address. One dot at the end is taken away. `None` for what is no host: browsers would also take a `*` or a quote in a
 /// name, which no name has and which rules read otherwise.
 pub fn normal_host(text: &str) -> Option<Host> {
-    let Host::Domain(mut name) = Host::parse(text).ok()? else { return Host::parse(text).ok() };
+    usable_host(Host::parse(text).ok()?)
+}
+
+/// The same for a host that was read so already.
+pub fn usable_host(host: Host) -> Option<Host> {
+    let Host::Domain(mut name) = host else { return Some(host) };
     if name.ends_with('.') {
         name.pop();
     }

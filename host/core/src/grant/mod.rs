@@ -12,7 +12,7 @@ mod url_pattern;
 
 pub use host_pattern::HostPattern;
 pub use http_rule::{HttpRule, Methods};
-pub use http_target::{HttpTarget, Scheme, normal_host};
+pub use http_target::{HttpTarget, Scheme, normal_host, usable_host};
 pub use path_pattern::PathPattern;
 pub use rule_set::{HttpRefusal, Mismatch, NearestRule, RuleSet};
 pub use segment::{SegmentError, check_segment, decode_segment};

@@ -52,6 +52,9 @@ pub fn decode_segment(segment: &str) -> Result<String, SegmentError> {
 ///
 /// [`PathPattern`]: super::PathPattern
 pub fn check_segment(segment: &str) -> Result<(), SegmentError> {
+    if !segment.contains('%') {
+        return check_plain(segment);
+    }
     let names: Vec<&str> = segment.split("%2F").flat_map(|part| part.split("%2f")).collect();
     let is_name = |part: &&str| !percent_decode(part).is_ok_and(|text| without_parameters(&text).is_empty());
     if names.len() > 1 && !names.iter().all(is_name) {
