@@ -116,9 +116,9 @@ fn every_command_runs_in_the_order_it_stands() {
     let (ran, project) = reader.follow("README.md");
     assert!(ran >= 30, "{ran} commands");
     assert!(!reader.github.seen().is_empty(), "GitHub was asked");
+    what_a_new_project_says(&reader.home, &project);
     let (ran, _) = reader.follow("host/OPERATING.md");
     assert!(ran >= 15, "{ran} commands");
-    what_a_new_project_says(&reader.home, &project);
 }
 
 /// The README of the project that `new` has made in `folder`, but for what the one above says as well.

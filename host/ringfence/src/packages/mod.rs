@@ -23,7 +23,7 @@ use ringfence_store::Store;
 use tokio::sync::mpsc;
 
 use crate::means::{Means, MeansError};
-use crate::request::{ErrorKind, Event, PackageRequest, Reply, Request, RequestError};
+use crate::request::{ErrorKind, Event, PackageRequest, Reply, RequestError};
 
 use code::InstalledCode;
 
