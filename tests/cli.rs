@@ -364,39 +364,69 @@ fn a_peer_that_asks_nothing_does_not_keep_the_owner() {
     assert!(left, "the owner ends although somebody is connected");
 }
 
+/// The help that `args` ask for, on a wide terminal.
+fn help(home: &Home, args: &[&str]) -> String {
+    let mut command = home.command();
+    command.args(args).arg("--help").env("COLUMNS", "1000");
+    Home::feed(command, "").ok()
+}
+
 #[test]
 fn completions_and_help_exist_for_every_command() {
     let home = Home::new();
     for shell in ["bash", "zsh", "fish"] {
         assert!(home.run(&format!("completions {shell}")).ok().contains("ringfence"));
     }
-    let help = home.run("--help").ok();
-    for command in [
-        "demo",
-        "call",
-        "tools",
-        "serve",
-        "install",
-        "list",
-        "remove",
-        "trust",
-        "audit",
-        "config",
-        "schema",
-        "new",
-        "build",
-        "pack",
-        "import-capabilities",
-        "test",
-        "inspect",
-        "key",
-        "sign",
-        "publish",
-        "update",
-        "search",
-        "verify",
-    ] {
-        assert!(help.contains(&format!("  {command} ")), "{command}");
-        home.run(&format!("{command} --help")).ok();
+    let all = help(&home, &[]);
+    assert!(all.contains("RINGFENCE_LOG") && all.contains("Exit codes:"), "{all}");
+    let listed = all.split("Commands:\n").nth(1).unwrap().lines().take_while(|line| !line.is_empty());
+    let listed: Vec<_> = listed.map(|line| line.trim_start().split_once(' ').unwrap()).collect();
+    assert!(listed.len() > 30, "{listed:?}");
+    for (command, short) in listed.into_iter().filter(|(command, _)| *command != "help") {
+        let long = help(&home, &[command]);
+        assert_eq!(long.lines().next().unwrap().trim_end_matches('.'), short.trim(), "{command}");
+        assert!(!long.contains('\\'), "{long}");
     }
+}
+
+#[test]
+fn the_help_of_a_command_says_more_than_the_list_of_commands() {
+    let home = Home::new();
+    for (command, more) in [
+        ("explain", "Nothing is sent. Exit code 3 when it would be refused."),
+        ("grant", "a file that is yours to edit"),
+        ("remove", "no older one can come back unnoticed"),
+        ("revoke", "limits and rate in its grant still hold"),
+        ("publish", "A folder gets an index"),
+        ("import-capabilities", "never allows more than it did there"),
+    ] {
+        let (all, own) = (help(&home, &[]), help(&home, &[command]));
+        assert!(own.contains(more) && !all.contains(more), "{own}");
+    }
+}
+
+#[test]
+fn the_record_shows_when_a_call_was_made_and_for_whom() {
+    let home = Home::new();
+    home.args(&["call", "echo", "{\"message\": \"x\"}", "--user", "ada"]).ok();
+    let listed = home.run("audit").ok();
+    let opened = listed.lines().find(|line| line.contains("opened")).unwrap();
+    assert!(listed.contains("TIME") && listed.contains("USER"), "{listed}");
+    assert!(opened.contains("ada") && opened.contains(" UTC ") && opened.contains("20"), "{opened}");
+    let events = home.run("audit --json").json();
+    let opened = events.as_array().unwrap().iter().find(|event| event["event"] == "opened").unwrap();
+    assert_eq!((&opened["user"], &opened["tool"]), (&json!("ada"), &json!("echo")));
+    assert!(opened["time"].as_u64().unwrap() > 1_700_000_000_000, "{opened}");
+}
+
+#[test]
+fn a_listing_shows_the_number_of_tools_and_limits_stand_in_lines() {
+    let home = Home::new();
+    crate::support::packages::install_unsigned(&home, "mirror");
+    let listed = home.run("list").ok();
+    assert!(!listed.contains("DIGEST") && !listed.contains("mirror__run"), "{listed}");
+    assert_eq!(listed.lines().nth(1).unwrap().split_whitespace().nth(4), Some("1"), "{listed}");
+    assert!(home.run("list --json").json()[0]["digest"].is_string());
+    let shown = home.run("tools mirror__run").ok();
+    assert!(shown.lines().any(|line| line.split_whitespace().eq(["deadline_ms", "60000"])), "{shown}");
 }

@@ -6,6 +6,8 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so")]
 #![allow(clippy::disallowed_methods, reason = "the tests start programs and look at files as a user would")]
 
+use std::collections::BTreeSet;
+
 mod architecture;
 mod attacks;
 mod author;
@@ -48,4 +50,18 @@ fn no_file_is_forgotten() {
             }
         }
     }
+}
+
+/// A guest that the table leaves out would be one whose purpose nobody finds.
+#[test]
+fn every_guest_is_in_the_table() {
+    let root = repository().join("tests/guests");
+    let text = std::fs::read_to_string(root.join("src/lib.rs")).unwrap();
+    let rows = text.lines().filter_map(|line| line.strip_prefix("//! | `")?.split(" | ").next());
+    let listed: BTreeSet<String> = rows.flat_map(|names| names.split(", ").map(|name| name.replace('`', ""))).collect();
+    let files = ["examples", "wat"].map(|folder| std::fs::read_dir(root.join(folder)).unwrap());
+    let names = files.into_iter().flatten().map(|file| file.unwrap().path().file_stem().unwrap().display().to_string());
+    // What the hand-written ones have in common.
+    let there: BTreeSet<String> = names.filter(|name| !name.ends_with("frame")).collect();
+    assert_eq!(listed, there);
 }

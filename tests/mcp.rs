@@ -435,7 +435,8 @@ fn a_server_that_is_never_spoken_to_leaves_no_socket() {
     let socket = home.path().join("home/state/socket");
     home.fed(&["serve"], "").ok();
     assert!(!socket.exists());
-    home.fed(&["serve"], "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n").fails(1, &["initialize"]);
+    home.fed(&["serve"], "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}\n")
+        .fails(1, &["not those of an MCP client, which begins with `initialize`"]);
     assert!(!socket.exists());
 }
 
@@ -447,9 +448,9 @@ fn the_owner_answers_what_it_cannot_read() {
     server.initialize("2025-06-18");
     let mut peer = UnixStream::connect(home.path().join("home/state/socket")).unwrap();
     peer.write_all(b"nonsense\n").unwrap();
-    let mut answer = String::new();
-    BufReader::new(peer).read_line(&mut answer).unwrap();
-    assert!(answer.contains("cannot read the request"), "{answer}");
+    let said: Vec<String> = BufReader::new(peer).lines().map_while(Result::ok).collect();
+    assert!(said[0].contains("\"ringfence\""), "it says first of which version it is: {said:?}");
+    assert!(said[1].contains("cannot read the request"), "{said:?}");
 }
 
 #[test]

@@ -52,52 +52,73 @@ fn typed(home: &Home, folder: &Path, words: &[String]) -> Run {
     Home::feed(command, "a value that is secret\n")
 }
 
+/// Who reads along, and what they have: a package by acme and acme's key, our sources, GitHub, and a registry.
+struct Reader {
+    home: Home,
+    github: Server,
+    registry: Registry,
+}
+
+impl Reader {
+    fn new() -> Self {
+        let home = Home::new();
+        let (authority, registry) = (Authority::new(), Registry::public());
+        let github = Server::tls(authority.identity("api.github.com"), |_| {
+            let repository = repository().join("tools-wasm/github/answers/repository.json");
+            ("200 OK\r\ncontent-type: application/json".into(), std::fs::read(repository).unwrap())
+        });
+        home.key("acme");
+        let asks = blocks("README.md", "manifest").join("\n");
+        let file = home.file("weather.wasm", guests::package_with("fetcher", "weather", &asks));
+        home.sign(&file, "acme");
+        std::os::unix::fs::symlink(repository().join("tools-wasm"), home.path().join("tools-wasm")).unwrap();
+        let trusted = home.file("authority.pem", authority.pem()).display().to_string();
+        let network = format!("authorities = {trusted:?}\nhosts = {{ \"api.github.com\" = \"{}\" }}\n", github.address);
+        home.file("home/config.toml", format!("[network]\n{network}[distribution]\naddresses = [\"127.0.0.1\"]\n"));
+        Self { home, github, registry }
+    }
+
+    /// Runs the commands in the blocks of a text in the order in which they stand. Gives how many there were, and the folder
+    /// in which it ended.
+    fn follow(&self, text: &str) -> (usize, PathBuf) {
+        let (mut ran, mut folder) = (0, self.home.path().to_owned());
+        for line in blocks(text, "console") {
+            let line = line.replace("HOST/REPOSITORY", &format!("{}/hello", self.registry.address));
+            let words = words(&line);
+            match words[0].as_str() {
+                // The two commands: the demo has a test of its own, and this is a part of the other one.
+                "cargo" | "tests/run" => {}
+                "cd" => {
+                    folder = folder.join(&words[1]);
+                    // What else the reader has: a tool of another host, and what came with it.
+                    std::fs::write(folder.join("slack.wasm"), guests::component("agent_030")).unwrap();
+                    std::fs::write(folder.join("slack.capabilities.json"), "{}").unwrap();
+                }
+                "ringfence" => {
+                    ran += 1;
+                    if words[1..].starts_with(&["call".into(), "github__get_repository".into()]) {
+                        // GitHub is on this machine, where a tool gets no further without being let.
+                        self.home.run("grant github --address 127.0.0.1/32").ok();
+                    }
+                    let run = typed(&self.home, &folder, &words);
+                    assert_eq!(run.code, 0, "{line}: {}", run.err);
+                }
+                other => panic!("what is `{other}`?"),
+            }
+        }
+        (ran, folder)
+    }
+}
+
 #[test]
 fn every_command_runs_in_the_order_it_stands() {
-    let home = Home::new();
-    let (authority, registry) = (Authority::new(), Registry::public());
-    let github = Server::tls(authority.identity("api.github.com"), |_| {
-        let repository = repository().join("tools-wasm/github/answers/repository.json");
-        ("200 OK\r\ncontent-type: application/json".into(), std::fs::read(repository).unwrap())
-    });
-    // What the reader has: a package by acme and acme's key, our sources, GitHub, and a registry.
-    home.key("acme");
-    let asks = blocks("README.md", "manifest").join("\n");
-    let file = home.file("weather.wasm", guests::package_with("fetcher", "weather", &asks));
-    home.sign(&file, "acme");
-    std::os::unix::fs::symlink(repository().join("tools-wasm"), home.path().join("tools-wasm")).unwrap();
-    let trusted = home.file("authority.pem", authority.pem()).display().to_string();
-    let network = format!("authorities = {trusted:?}\nhosts = {{ \"api.github.com\" = \"{}\" }}\n", github.address);
-    home.file("home/config.toml", format!("[network]\n{network}[distribution]\naddresses = [\"127.0.0.1\"]\n"));
-    let mut folder = home.path().to_owned();
-    let mut ran = 0;
-    for line in blocks("README.md", "console") {
-        let line = line.replace("HOST/REPOSITORY", &format!("{}/hello", registry.address));
-        let words = words(&line);
-        match words[0].as_str() {
-            // The two commands: the demo has a test of its own, and this is a part of the other one.
-            "cargo" | "tests/run" => {}
-            "cd" => {
-                folder = folder.join(&words[1]);
-                // What else the reader has: a tool of another host, and what came with it.
-                std::fs::write(folder.join("slack.wasm"), guests::component("agent_030")).unwrap();
-                std::fs::write(folder.join("slack.capabilities.json"), "{}").unwrap();
-            }
-            "ringfence" => {
-                ran += 1;
-                if words[1..].starts_with(&["call".into(), "github__get_repository".into()]) {
-                    // GitHub is on this machine, where a tool gets no further without being let.
-                    home.run("grant github --address 127.0.0.1/32").ok();
-                }
-                let run = typed(&home, &folder, &words);
-                assert_eq!(run.code, 0, "{line}: {}", run.err);
-            }
-            other => panic!("what is `{other}`?"),
-        }
-    }
-    assert!(ran >= 12, "{ran} commands");
-    assert!(!github.seen().is_empty(), "GitHub was asked");
-    what_a_new_project_says(&home, &folder);
+    let reader = Reader::new();
+    let (ran, project) = reader.follow("README.md");
+    assert!(ran >= 30, "{ran} commands");
+    assert!(!reader.github.seen().is_empty(), "GitHub was asked");
+    what_a_new_project_says(&reader.home, &project);
+    let (ran, _) = reader.follow("host/OPERATING.md");
+    assert!(ran >= 15, "{ran} commands");
 }
 
 /// The README of the project that `new` has made in `folder`, but for what the one above says as well.
@@ -186,8 +207,9 @@ fn commands_in_prose_and_in_help_texts_run() {
 }
 
 /// The texts whose blocks of commands are run: here, of the projects that `new` makes, and in `languages/examples.rs`.
-const HAVE_A_TEST: [&str; 4] = [
+const HAVE_A_TEST: [&str; 5] = [
     "README.md",
+    "host/OPERATING.md",
     "host/ringfence/src/author/template/README.md",
     "examples/javascript-tool/README.md",
     "examples/python-tool/README.md",

@@ -123,3 +123,13 @@ fn a_download_that_takes_long_shows_how_far_it_is() {
     let run = Home::new().args(&args);
     assert!(run.code == 0 && !run.err.contains("iB/"), "{run:?}");
 }
+
+#[test]
+fn who_serves_by_hand_is_told_who_is_waited_for() {
+    let home = Home::new();
+    let mut terminal = Terminal::ringfence(&home, &["serve"]);
+    terminal.shows("waiting for an MCP client");
+    terminal.types("\u{3}");
+    let (code, shown) = terminal.end();
+    assert_eq!(code, 0, "{shown}");
+}

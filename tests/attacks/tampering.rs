@@ -8,7 +8,7 @@ use ringfence_package::{PublicKey, Signature};
 use crate::support::binary::Home;
 use crate::support::packages::signed;
 
-/// An installed and signed `echo`, called once so that everything is in place.
+/// An installed and signed `mirror`, called once so that everything is in place.
 fn installed() -> (Home, PathBuf) {
     let (home, file) = signed("mirror", "1.0.0");
     home.args(&["install", file.to_str().unwrap()]).ok();

@@ -26,12 +26,12 @@ fn leaves_nothing(home: &Home) {
     }
 }
 
-/// The guest `echo` with `manifest` in its section.
+/// The guest `mirror` with `manifest` in its section.
 fn with_manifest(manifest: &[u8]) -> Vec<u8> {
     ringfence_package::section::embed(&guests::component("mirror"), manifest, true).unwrap()
 }
 
-/// A right manifest of `echo`, as JSON.
+/// A right manifest of `mirror`, as JSON.
 fn manifest() -> serde_json::Value {
     let package = guests::package("mirror", "mirror", "1.0.0");
     serde_json::from_slice(ringfence_package::section::find(&package).unwrap().unwrap()).unwrap()

@@ -291,9 +291,12 @@ fn explain_says_which_line_decides_and_sends_nothing() {
     let number = grant.lines().position(|line| line == "[[http]]").unwrap() + 1;
     assert!(out.contains(&format!("grants/reach.toml:{number}: `GET,POST http")), "{out}\n{grant}");
     let run = home.args(&["explain", "reach", &format!("DELETE {}", server.url("/api/x"))]);
-    run.fails(3, &["would be refused", "the manifest of `reach` refuses it", "the nearest rule is ringfence.toml:"]);
+    run.answers(3, &["would be refused", "the manifest of `reach` refuses it", "the nearest rule is ringfence.toml:"]);
+    let run = home.args(&["explain", "reach", &format!("DELETE {}", server.url("/api/x")), "--json"]);
+    let explained: Value = serde_json::from_str(&run.out).expect("one document");
+    assert_eq!((run.code, &explained["allowed"]), (3, &json!(false)), "{explained}");
     home.args(&["revoke", "reach"]).ok();
     let run = home.args(&["explain", "reach", &format!("GET {}", server.url("/api/x"))]);
-    run.fails(3, &["ringfence.toml:", "the grant of `reach` refuses it", "`ringfence grant reach --http"]);
+    run.answers(3, &["ringfence.toml:", "the grant of `reach` refuses it", "`ringfence grant reach --http"]);
     assert!(server.seen().is_empty());
 }

@@ -158,7 +158,8 @@ fn the_record_says_who_made_a_call() {
     assert_eq!(opened("echo")["parent"], opened("reach__relay")["call"]);
     assert!(opened("reach__relay")["parent"].is_null());
     home.run("audit --verify").ok();
-    assert!(home.run("audit").ok().contains("CALLED BY"));
+    let listed = home.run("audit").ok();
+    assert!(listed.contains("PARENT") && listed.contains(" UTC "), "{listed}");
 }
 
 #[test]

@@ -1,11 +1,17 @@
 //! Updates: from where a package came, with what more they ask for shown and not granted.
 
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::{home, installed, publish, weather};
 use crate::support::binary::Home;
-use crate::support::guests;
 use crate::support::registry::Registry;
+use crate::support::server::Server;
+use crate::support::{guests, packages};
 
 const ASKS: &str = "[[capabilities.http]]\nurl = \"https://api.example.org/v1/**\"\nmethods = [\"GET\"]\n";
 const ASKS_MORE: &str = "[limits]\nfuel = 900000000\n[[capabilities.http]]\nurl = \"https://api.example.org/v1/**\"\nmethods = [\"GET\"]\n\
@@ -32,13 +38,15 @@ fn an_update_shows_what_more_it_asks_for_and_grants_none_of_it() {
     assert!(more.contains("other.example.org") && more.contains("fuel 900000000 (was 500000000)"), "{more}");
     assert!(!more.contains("api.example.org"), "{more}");
     assert_eq!(installed(&home)["version"], "1.0.0", "nothing has changed");
-    assert!(home.run("update --check").ok().contains("asks for HTTP GET https://other.example.org/**"));
+    let told = home.run("update --check").ok();
+    assert!(told.contains("asks for HTTP GET https://other.example.org/**"), "{told}");
+    assert!(told.contains("`ringfence grant weather --all` grants it"), "{told}");
 
     assert_eq!(update(&home, "weather")["state"], "updated");
     assert_eq!((&installed(&home)["version"], &installed(&home)["location"]), (&json!("1.1.0"), &json!(place)));
     let grants = home.run("grants --json").json()[0]["asked"].to_string();
     assert!(grants.contains("\"granted\":true") && grants.contains("\"granted\":false"), "{grants}");
-    home.args(&["explain", "weather", "GET https://other.example.org/x"]).fails(3, &["would be refused"]);
+    home.args(&["explain", "weather", "GET https://other.example.org/x"]).answers(3, &["would be refused"]);
     assert_eq!(update(&home, "")["state"], "current");
     home.run("update wheather").fails(5, &["`wheather`"]);
 }
@@ -120,4 +128,35 @@ fn belief_in_effects_lasts_as_long_as_nothing_more_is_claimed() {
     put("calc", "1.3.0");
     assert_eq!(update(&home, "--accept-effects")["state"], "updated");
     assert_eq!(installed(&home)["effects_accepted"], true);
+}
+
+#[test]
+fn what_was_done_before_an_interruption_is_told() {
+    let home = home();
+    publish(&home, &weather(&home, "1.0.0", ""), "packages").ok();
+    let (folder, stuck) = (home.path().join("packages"), Arc::new(AtomicBool::new(false)));
+    let waits = stuck.clone();
+    let site = Server::new(move |request| {
+        while waits.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let path = request.split(' ').nth(1).unwrap().trim_start_matches('/');
+        std::fs::read(folder.join(path)).map_or(("404 Not Found".into(), Vec::new()), |bytes| ("200 OK".into(), bytes))
+    });
+    home.args(&["install", &format!("{}#weather", site.url("/index.json")), "--plain-http"]).ok();
+    packages::install_unsigned(&home, "mirror");
+    stuck.store(true, Ordering::SeqCst);
+    let before = site.begun();
+    let mut command = home.command();
+    command.args(["update", "--plain-http", "--json"]).stdin(Stdio::null()).stdout(Stdio::piped());
+    let updating = command.spawn().unwrap();
+    while site.begun() == before {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Command::new("sh").arg("-c").arg(format!("kill -INT {}", updating.id())).status().unwrap();
+    let ended = updating.wait_with_output().unwrap();
+    stuck.store(false, Ordering::SeqCst);
+    let outcomes: Value = serde_json::from_slice(&ended.stdout).expect("one document");
+    assert_eq!((&outcomes[0]["source"], &outcomes[0]["state"]), (&json!("mirror"), &json!("current")), "{outcomes}");
+    assert_eq!((ended.status.code(), &outcomes[1]["error"]["code"]), (Some(1), &json!("interrupted")), "{outcomes}");
 }

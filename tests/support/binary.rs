@@ -115,6 +115,15 @@ impl Run {
         }
     }
 
+    /// It ended with `code`, and its answer says each of `parts`.
+    #[track_caller]
+    pub fn answers(self, code: i32, parts: &[&str]) {
+        assert_eq!(self.code, code, "{self:#?}");
+        for part in parts {
+            assert!(self.out.contains(part), "`{part}` is not in the answer: {self:#?}");
+        }
+    }
+
     /// It did not go well, whatever the reason.
     #[track_caller]
     pub fn fails_somehow(self) {

@@ -37,7 +37,7 @@ impl TestHost {
         self.host.call(tool, params, Caller::default()).await
     }
 
-    /// Calls the tool `run` of a hostile guest while 64 neighbours call `echo`, which has to be embedded as well. Gives
+    /// Calls the tool `run` of a hostile guest while 64 neighbours call `mirror`, which has to be embedded as well. Gives
     /// the error that the hostile one ends with, and whether all neighbours were done by then.
     pub async fn beside_neighbours(&self, guest: &str, params: Value) -> (CallError, bool) {
         let ended = Arc::new(AtomicBool::new(false));
@@ -55,7 +55,7 @@ impl TestHost {
         (hostile.await.unwrap().expect_err("a hostile guest has no output"), first)
     }
 
-    /// 64 calls at once of the guest `echo`, all of which have to be answered rightly.
+    /// 64 calls at once of the guest `mirror`, all of which have to be answered rightly.
     pub async fn sixty_four_neighbours(&self) {
         let calls: Vec<_> = (0..64)
             .map(|i| {

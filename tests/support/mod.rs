@@ -5,6 +5,7 @@ pub mod binary;
 pub mod figures;
 pub mod guests;
 pub mod host;
+pub mod leaves;
 pub mod packages;
 pub mod registry;
 pub mod server;

@@ -61,21 +61,32 @@ impl Terminal {
         Self { side, child, shown, all: String::new() }
     }
 
-    /// Waits until `text` is shown and what is typed is not, and then types `line`.
+    /// Waits until `text` is shown.
     #[track_caller]
-    pub fn answer(&mut self, text: &str, line: &str) {
+    pub fn shows(&mut self, text: &str) {
         let from = self.all.len();
         while !self.all[from..].contains(text) {
             let piece = self.shown.recv_timeout(PATIENCE);
             let piece = piece.unwrap_or_else(|_| panic!("`{text}` is never shown: {}", self.all));
             self.all.push_str(&String::from_utf8(piece).unwrap());
         }
+    }
+
+    /// Presses keys.
+    pub fn types(&mut self, keys: &str) {
+        self.side.write_all(keys.as_bytes()).unwrap();
+    }
+
+    /// Waits until `text` is shown and what is typed is not, and then types `line`.
+    #[track_caller]
+    pub fn answer(&mut self, text: &str, line: &str) {
+        self.shows(text);
         let end = Instant::now() + PATIENCE;
         while tcgetattr(&self.side).unwrap().local_modes.contains(LocalModes::ECHO) {
             assert!(Instant::now() < end, "what is typed would be shown: {}", self.all);
             std::thread::yield_now();
         }
-        self.side.write_all(format!("{line}\n").as_bytes()).unwrap();
+        self.types(&format!("{line}\n"));
     }
 
     /// Waits for its end. Gives its exit code and all that the terminal showed.

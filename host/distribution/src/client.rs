@@ -32,14 +32,14 @@ pub type Watcher = Box<dyn Fn(&str, u64, Option<u64>) + Send + Sync>;
 
 /// How far the operator lets requests go.
 #[derive(Clone, Debug, Default)]
-pub struct Reach {
+pub struct Allowance {
     /// Addresses that are otherwise refused.
     pub addresses: AddressGrants,
     /// Hosts, with their ports where those are not the usual ones, that may be asked over plain HTTP.
     pub plain_http: BTreeSet<String>,
 }
 
-impl Reach {
+impl Allowance {
     /// Opens `ranges`, such as `127.0.0.1/32`, or single addresses, and plain HTTP for the hosts `plain_http`.
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl Reach {
 /// Asks servers in the operator's name.
 pub(crate) struct Client {
     pub(crate) door: Arc<Egress>,
-    pub(crate) reach: Reach,
+    pub(crate) allowance: Allowance,
     pub(crate) watcher: Watcher,
 }
 
@@ -111,7 +111,7 @@ impl Client {
     ) -> Result<Answer, DistributionError> {
         let headers = ask.headers.iter().map(|(name, value)| (*name, value.as_bytes()));
         let request = Request::new(ask.method, ask.url, headers, ask.body.clone())?;
-        let access = Access::of_operator(self.reach.addresses.clone(), credential.cloned().into_iter().collect())?;
+        let access = Access::of_operator(self.allowance.addresses.clone(), credential.cloned().into_iter().collect())?;
         let origin = request.target().seen().origin();
         let sent = self.door.send(request, &access, &Budget::new(limits(ask))).await;
         let response = sent.map_err(|error| DistributionError::of_egress(&origin, error))?;
@@ -209,15 +209,15 @@ mod tests {
 
     #[test]
     fn plain_http_is_for_hosts_that_were_named() {
-        let reach = Reach::new([], ["r.example:5000".to_owned()]).unwrap();
-        let allowed = |url: &str| reach.check_plain(&Target::parse(url).unwrap()).is_ok();
+        let allowance = Allowance::new([], ["r.example:5000".to_owned()]).unwrap();
+        let allowed = |url: &str| allowance.check_plain(&Target::parse(url).unwrap()).is_ok();
         assert!(allowed("https://any.example/") && allowed("http://r.example:5000/v2/"));
         assert!(!allowed("http://r.example/") && !allowed("http://any.example:5000/"));
     }
 
     #[test]
     fn ranges_are_addresses_or_networks() {
-        assert!(Reach::new(&["10.0.0.0/8".into(), "::1".into()], []).is_ok());
-        assert!(matches!(Reach::new(&["localhost".into()], []), Err(DistributionError::Range(_))));
+        assert!(Allowance::new(&["10.0.0.0/8".into(), "::1".into()], []).is_ok());
+        assert!(matches!(Allowance::new(&["localhost".into()], []), Err(DistributionError::Range(_))));
     }
 }

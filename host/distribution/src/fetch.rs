@@ -7,7 +7,7 @@ use ringfence_egress::Egress;
 use ringfence_package::{PackageFile, SignatureError, reading, signature};
 use ringfence_store::Digest;
 
-use crate::client::{Client, Reach, Watcher};
+use crate::client::{Allowance, Client, Watcher};
 use crate::download::{self, Signature};
 use crate::error::DistributionError;
 use crate::index::{self, Index};
@@ -35,9 +35,9 @@ pub struct Wanted {
 }
 
 impl Fetcher {
-    /// One that asks through `door`, as far as `reach` lets it, and tells `watcher` how far it is.
-    pub fn new(door: Arc<Egress>, reach: Reach, watcher: Watcher) -> Self {
-        Self { client: Client { door, reach, watcher } }
+    /// One that asks through `door`, as far as `allowance` lets it, and tells `watcher` how far it is.
+    pub fn new(door: Arc<Egress>, allowance: Allowance, watcher: Watcher) -> Self {
+        Self { client: Client { door, allowance, watcher } }
     }
 
     /// The package at `location`, which nobody has verified yet; `None` when that is [`Wanted::have`].

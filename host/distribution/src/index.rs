@@ -80,7 +80,7 @@ impl Index {
         let bytes = match place {
             IndexPlace::Folder(folder) => folder::read_index(folder)?,
             IndexPlace::Url(target) => {
-                client.reach.check_plain(target)?;
+                client.allowance.check_plain(target)?;
                 let url = target.url().as_str();
                 client.ask(&Ask::get(url, url, MAX_BYTES as u64), None).await?.success(url)?.to_vec()
             }

@@ -15,7 +15,7 @@ mod location;
 mod oci;
 mod publish;
 
-pub use client::{Reach, Watcher};
+pub use client::{Allowance, Watcher};
 pub use error::DistributionError;
 pub use fetch::{Fetcher, Wanted};
 pub use index::{Entry, Index, matches};

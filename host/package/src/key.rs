@@ -7,6 +7,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use thiserror::Error;
 
+/// What people write, and are shown, in the place of a key's id where nobody signed.
+pub const UNSIGNED: &str = "unsigned";
+
 /// The id of a key: 8 bytes, shown as 16 hexadecimal digits the way minisign shows them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct KeyId([u8; 8]);
@@ -115,7 +118,7 @@ impl FromStr for Signer {
     type Err = KeyError;
 
     fn from_str(text: &str) -> Result<Self, KeyError> {
-        if text == "unsigned" { Ok(Self::Unsigned) } else { text.parse().map(Self::Key) }
+        if text == UNSIGNED { Ok(Self::Unsigned) } else { text.parse().map(Self::Key) }
     }
 }
 
@@ -141,7 +144,7 @@ impl fmt::Display for Signer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Key(id) => fmt::Display::fmt(id, f),
-            Self::Unsigned => f.write_str("unsigned"),
+            Self::Unsigned => f.write_str(UNSIGNED),
         }
     }
 }

@@ -39,7 +39,7 @@ pub use error::PackageError;
 pub use grant::{Capabilities, Effective, Granted};
 pub use install::{Checked, InstallOptions, Installer, Plan};
 pub use installed::{Broken, Installed, Inventory};
-pub use key::{KeyError, KeyId, PublicKey, Signer};
+pub use key::{KeyError, KeyId, PublicKey, Signer, UNSIGNED};
 pub use manifest::{Manifest, ManifestError};
 pub use package_file::PackageFile;
 pub use signature::{Signature, SignatureError};

@@ -9,7 +9,7 @@ use semver::Version;
 
 use crate::error::PackageError;
 use crate::install::InstallOptions;
-use crate::key::Signer;
+use crate::key::{Signer, UNSIGNED};
 
 /// What is about to be installed.
 pub(crate) struct Candidate<'a> {
@@ -54,7 +54,7 @@ impl Candidate<'_> {
         }
         Err(PackageError::SignerChanged {
             source_name: self.source.clone(),
-            pinned: describe(&pin.publisher, pin.key_id.as_deref().unwrap_or("unsigned")),
+            pinned: describe(&pin.publisher, pin.key_id.as_deref().unwrap_or(UNSIGNED)),
             offered: describe(self.publisher, &self.signer.to_string()),
             signer: self.signer,
         })

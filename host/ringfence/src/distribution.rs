@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ringfence_distribution::{
-    DistributionError, Fetcher, IndexPlace, Location, Login, Published, Reach, Wanted, Watcher, publish,
+    Allowance, DistributionError, Fetcher, IndexPlace, Location, Login, Published, Wanted, Watcher, publish,
 };
 use ringfence_egress::{Egress, Target};
 use ringfence_package::{PackageError, PackageFile, signature};
@@ -117,8 +117,8 @@ impl Distribution {
     fn fetcher_for(&self, host: Option<String>, watcher: Watcher) -> Result<Fetcher, RequestError> {
         let ranges = self.settings.addresses.iter().chain(&self.allowed.addresses);
         let plain = self.settings.plain_http.iter().cloned().chain(host.filter(|_| self.allowed.plain_http));
-        let reach = Reach::new(ranges, plain).map_err(refused)?;
-        Ok(Fetcher::new(self.door.clone(), reach, watcher))
+        let allowance = Allowance::new(ranges, plain).map_err(refused)?;
+        Ok(Fetcher::new(self.door.clone(), allowance, watcher))
     }
 }
 

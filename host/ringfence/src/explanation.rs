@@ -11,11 +11,11 @@ use crate::means::{Means, MeansError, SourceGrant};
 
 /// Whether a request would be sent, and who says so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Explanation {
+pub(crate) struct Explanation {
     /// Whether it would be sent.
-    pub allowed: bool,
+    pub(crate) allowed: bool,
     /// Who says so, in sentences, in the order in which they are asked.
-    pub reasons: Vec<String>,
+    pub(crate) reasons: Vec<String>,
 }
 
 /// The two that have to let a request pass, in the order in which they are asked.

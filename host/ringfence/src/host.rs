@@ -12,7 +12,7 @@ use ringfence_core::finish::scrub::Scrubber;
 use ringfence_core::output::ToolOutput;
 use ringfence_core::{Secret, ToolHost};
 use ringfence_store::{AuditFile, Store};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -20,7 +20,7 @@ use crate::builder::Builder;
 use crate::config::Home;
 use crate::means::Means;
 use crate::packages::Packages;
-use crate::request::{ErrorKind, Event, Reply, Request, RequestError, ToolEntry};
+use crate::request::{AuditEntry, ErrorKind, Event, Reply, Request, RequestError, ToolEntry};
 use crate::{secrets, tool_state};
 
 /// How often the rates are written down. After a crash, what is missing is counted again from the audit log.
@@ -140,11 +140,11 @@ impl Ringfence {
                 self.learn_secrets()?;
                 Ok(reply)
             }
-            other => {
-                let mut reply = self.packages.answer(other, &events).await?;
+            Request::Package(request) => {
+                let mut reply = self.packages.answer(request, &events).await?;
                 let left_behind = match &mut reply {
                     Reply::Removed(left) => std::slice::from_mut(left),
-                    Reply::Revoked(left) => left.as_mut_slice(),
+                    Reply::KeyRevoked(left) => left.as_mut_slice(),
                     _ => &mut [],
                 };
                 left_behind.iter_mut().for_each(|left| left.policy = self.pipeline.policy.entries_for(&left.source));
@@ -208,13 +208,7 @@ impl Ringfence {
 
     fn audit_recent(&self, limit: usize) -> Result<Reply, RequestError> {
         let events = self.audit.recent(limit).map_err(|error| RequestError::new(ErrorKind::Failed, "audit", &error))?;
-        let event = |e: &ringfence_store::audit::IndexedEvent| {
-            json!({
-                "sequence": e.seq, "time": e.time, "event": e.event, "call": e.call,
-                "tool": e.tool, "outcome": e.outcome, "origin": e.origin, "parent": e.parent,
-            })
-        };
-        Ok(Reply::Audit(events.iter().map(event).collect()))
+        Ok(Reply::Audit(events.into_iter().map(AuditEntry::from).collect()))
     }
 }
 

@@ -39,11 +39,7 @@ mod unlock;
 pub use builder::{BuildError, Builder};
 pub use config::{Config, Home};
 pub use host::Ringfence;
-pub use request::{
-    Asked, Changes, ErrorKind, Event, Explanation, GrantChange, GrantEntry, HeldBack, InstallReport, InstallRequest,
-    KeyEntry, LeftBehind, PackageEntry, PlaceChoice, Reply, Request, RequestError, SecretEntry, SecretReport,
-    SecretValue, StateEntry, ToolEntry, VerifyReport,
-};
+pub use request::ToolEntry;
 pub use ringfence_core as core;
 pub use ringfence_core::call::Progress;
 pub use ringfence_core::error::{CallError, ToolError};

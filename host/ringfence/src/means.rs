@@ -20,7 +20,7 @@ use thiserror::Error;
 use crate::grants::{GrantFile, GrantFileError, GrantHolders, Grants, Suspended};
 use crate::known_secrets::{KnownSecrets, Secrets, SecretsError};
 
-pub use asked::{Asked, HeldBack};
+pub(crate) use asked::{Asked, HeldBack};
 pub(crate) use asked::{asked, asked_by};
 
 /// The door to the network, the vault, the workspace, what tools keep, and the grants.

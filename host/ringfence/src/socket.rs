@@ -1,7 +1,7 @@
 //! The socket in the state folder, through which other processes reach the one that owns it.
 //!
-//! A connection carries one request: a line of JSON there, lines of JSON back. Closing it takes the request back. The
-//! owner says first that it has taken the request; a connection that ends before that can be tried again without
+//! A connection carries one request: the owner says of which version it is, then a line of JSON there, lines of JSON back.
+//! Closing it takes the request back. The owner says that it has taken the request; a connection that ends before that can be tried again without
 //! doing anything twice. A request that the owner cannot read is answered like any other: it would not be read the next
 //! time either.
 
@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::Ringfence;
-use crate::request::{EVENT_QUEUE, ErrorKind, Event, Reply, Request, RequestError};
+use crate::request::{EVENT_QUEUE, ErrorKind, Event, Reply, Request, RequestError, VERSION};
 
 /// The longest request, in bytes: the largest parameters that a tool takes by default, escaped, and room.
 const MAX_REQUEST: usize = 64 << 20;
@@ -33,7 +33,13 @@ const MAX_DEPTH: usize = 160;
 /// How long one end waits for the other to read or write a line that is due.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A line from the owner.
+/// The first line from the owner. Its form stays, whatever becomes of the others.
+#[derive(Serialize, Deserialize)]
+struct Greeting {
+    ringfence: String,
+}
+
+/// A further line from the owner.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Line {
@@ -109,6 +115,7 @@ async fn accept(listener: UnixListener, host: Arc<Ringfence>, stop: Cancellation
 async fn serve(stream: UnixStream, host: &Arc<Ringfence>, stop: &CancellationToken) -> io::Result<()> {
     let (read, mut write) = stream.into_split();
     let mut read = BufReader::new(read);
+    within(send(&mut write, &Greeting { ringfence: VERSION.into() })).await?;
     let mut line = String::new();
     let mut limited = (&mut read).take(MAX_REQUEST as u64);
     tokio::select! {
@@ -170,7 +177,7 @@ async fn within<T>(action: impl Future<Output = io::Result<T>>) -> io::Result<T>
     tokio::time::timeout(PATIENCE, action).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
 }
 
-async fn send(write: &mut (impl AsyncWrite + Unpin), line: &Line) -> io::Result<()> {
+async fn send(write: &mut (impl AsyncWrite + Unpin), line: &impl Serialize) -> io::Result<()> {
     let mut text = serde_json::to_vec(line)?;
     text.push(b'\n');
     write.write_all(&text).await
@@ -199,11 +206,16 @@ pub(crate) async fn ask(
         UnixStream::from_std(stream)
     });
     let (read, mut write) = stream.map_err(AskError::NotTaken)?.into_split();
-    within(write.write_all(&text)).await.map_err(AskError::NotTaken)?;
-
     let mut lines = BufReader::new(read).lines();
     let (mut taken, mut cancelled) = (false, false);
     let ended = |taken, error| if taken { AskError::Lost(error) } else { AskError::NotTaken(error) };
+    let first = next_line(&mut lines, false).await.map_err(AskError::NotTaken)?;
+    let first = first.ok_or_else(|| ended(false, io::ErrorKind::UnexpectedEof.into()))?;
+    // Before anything is asked: another version might read it as something else.
+    if let Some(other) = other_version(&first) {
+        return Ok(Err(other));
+    }
+    within(write.write_all(&text)).await.map_err(AskError::NotTaken)?;
     loop {
         let next = tokio::select! {
             next = next_line(&mut lines, taken) => next,
@@ -216,14 +228,23 @@ pub(crate) async fn ask(
         };
         let line = next.map_err(|error| ended(taken, error))?;
         let line = line.ok_or_else(|| ended(taken, io::ErrorKind::UnexpectedEof.into()))?;
-        match parse(&line).map_err(|error| ended(taken, error))? {
-            Line::Taken => taken = true,
-            Line::Event(event) => {
+        match parse(&line) {
+            Ok(Line::Taken) => taken = true,
+            Ok(Line::Event(event)) => {
                 // Whoever does not keep up misses some; progress is only news.
                 let _ = events.try_send(event);
             }
-            Line::End(end) => return Ok(end),
+            Ok(Line::End(end)) => return Ok(end),
+            Err(_) => return Ok(Err(RequestError::other_build())),
         }
+    }
+}
+
+/// That an owner who greets like this speaks otherwise, where it does.
+fn other_version(greeting: &str) -> Option<RequestError> {
+    match parse::<Greeting>(greeting) {
+        Ok(Greeting { ringfence: owner }) => (owner != VERSION).then(|| RequestError::other_version(&owner)),
+        Err(_) => Some(RequestError::other_build()),
     }
 }
 
@@ -293,6 +314,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::request::PackageRequest;
 
     fn nested(levels: usize) -> Value {
         (0..levels).fold(json!(1), |inner, _| json!([inner]))
@@ -318,6 +340,42 @@ mod tests {
         assert!(parse::<Value>(&nested(MAX_DEPTH + 1).to_string()).is_err());
         assert!(parse::<Value>(&"[".repeat(1_000_000)).is_err());
         assert_eq!(depth(r#"{"[[\"[": ["]", "{"], "x": {}}"#), 2);
+    }
+
+    /// What becomes of a request to an owner that says these lines, and whether the owner was asked anything.
+    async fn asked_of(said: String) -> (RequestError, bool) {
+        let folder = tempfile::tempdir().unwrap();
+        let name = folder.path().join("socket");
+        let listener = UnixListener::bind(&name).unwrap();
+        let owner = tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            stream.write_all(said.as_bytes()).await.unwrap();
+            stream.shutdown().await.unwrap();
+            let mut heard = String::new();
+            stream.read_to_string(&mut heard).await.unwrap();
+            !heard.is_empty()
+        });
+        let (events, _) = mpsc::channel(1);
+        let asked = ask(folder.path(), &name, &PackageRequest::List.into(), &events, &CancellationToken::new()).await;
+        let Ok(Err(refused)) = asked else { panic!("it was answered, or is to be tried again") };
+        (refused, owner.await.unwrap())
+    }
+
+    #[tokio::test]
+    async fn an_owner_of_another_version_is_asked_nothing_and_named() {
+        let (refused, was_asked) = asked_of("{\"ringfence\": \"0.0.1\"}\n".into()).await;
+        let message = format!("is 0.0.1, this is {VERSION}: restart `ringfence serve`");
+        assert!(!was_asked && refused.message.ends_with(&message), "{refused}");
+        assert_eq!(refused.code, "owner_version");
+        let (refused, was_asked) = asked_of("\"taken\"\n".into()).await;
+        assert!(!was_asked && refused.message.contains("another build"), "{refused}");
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_cannot_be_read_is_one_of_another_build() {
+        let said = format!("{{\"ringfence\": \"{VERSION}\"}}\n\"taken\"\n{{\"end\": {{\"Ok\": \"unheard_of\"}}}}\n");
+        let (refused, was_asked) = asked_of(said).await;
+        assert!(was_asked && refused.message.contains("another build") && refused.code == "owner_version", "{refused}");
     }
 
     #[tokio::test]

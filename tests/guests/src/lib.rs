@@ -13,14 +13,18 @@
 //! | `bad_schema` | to define tools with schemas that break the rules |
 //! | `big_table_ok` | nothing: it has a large table, and is right |
 //! | `contract_99` | to speak another version of the contract |
+//! | `counter` | to count its calls, which needs memory that outlives one |
 //! | `core_module` | to pass for a component |
 //! | `deep_json` | to return 200,000 nested arrays |
 //! | `mirror` | nothing: it gives back its parameters |
 //! | `endless_loop`, `endless_recursion` | never to return |
 //! | `extra_import` | to import a function that does not exist |
+//! | `fetcher`, `wasi_fetcher` | nothing: they send what they are told, by our HTTP and that of WASI |
+//! | `filer` | nothing: it reads and writes the files that it is told |
 //! | `forged_log` | to write a log record that looks like one of the host |
 //! | `huge_result` | to return 48 MiB |
 //! | `insecure_flood` | to have the host make 64 TiB of random bytes |
+//! | `keeper` | nothing: it keeps what it is told between calls |
 //! | `log_flood` | to log 1,000 times 1 MiB |
 //! | `many_pollables` | to hold 100 host objects at once |
 //! | `many_tables` | to have 20 tables |
@@ -28,12 +32,16 @@
 //! | `memory_bomb`, `table_bomb` | to take all memory, or table elements |
 //! | `no_tools` | to be installed without tools |
 //! | `panic`, `trap` | to end by a panic, or a trap |
+//! | `plain` | nothing: it adds two numbers, and knows no contract |
 //! | `random_flood` | to have the host make 100 MiB of random bytes |
+//! | `recursion` | nothing: it calls itself as often as it is told |
+//! | `relay` | nothing: it calls the tools that it is told |
+//! | `signer` | nothing: it uses secrets without seeing them |
 //! | `slow` | nothing: it reports its progress `n` times |
 //! | `start_loops` | never to be instantiated |
+//! | `surroundings` | nothing: it looks at its environment |
 //! | `taken_names` | to define tools with the host's names, and one twice |
 //! | `trials` | what guests in other languages try as well: see tests/languages |
-//! | `fetcher`, `wasi_fetcher` | nothing: they send what they are told, by our HTTP and that of WASI |
 //! | `wait_an_hour` | to wait for an hour |
 //!
 //! The package `mirror_plain` beside this one is `mirror` with Rust's ordinary allocator.

@@ -64,7 +64,8 @@ pub(super) struct Facts {
 
 /// In the order of the enum, a test holds it so. Fuel, deadline, log records and table elements follow what IronClaw
 /// allows (500 million, 60 s, 1,000 records; 100,000 elements because real components need over 21,000); so do the 50
-/// HTTP requests, 10 MiB of response and 30 s, and the 20 calls of tools.
+/// HTTP requests, 1 MiB of request, 10 MiB of response and 30 s, and the 20 calls of tools. 64 core instances are what a
+/// component of the engine's standard profile can have.
 pub(super) const FACTS: [Facts; 19] = [
     facts(LimitKind::Fuel, "fuel", "fuel", "fuel", "units", 500_000_000),
     facts(LimitKind::Deadline, "deadline_ms", "deadline", "time", "ms", 60_000),

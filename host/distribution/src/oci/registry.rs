@@ -35,7 +35,7 @@ impl<'a> Registry<'a> {
         login: Option<&'a Login>,
         action: Action,
     ) -> Result<Self, DistributionError> {
-        let plain = reference.is_loopback() || client.reach.plain_http.contains(&reference.registry);
+        let plain = reference.is_loopback() || client.allowance.plain_http.contains(&reference.registry);
         let scheme = if plain { "http" } else { "https" };
         let base = format!("{scheme}://{}/v2/{}/", reference.host(), reference.repository);
         let base = Target::parse(&base).map_err(ringfence_egress::RequestError::from)?;

@@ -1,6 +1,6 @@
 //! What authors need to make a tool: a project to begin with, a compiler, and a component at the end.
 //!
-//! The only part of the product that runs other programs: `cargo`, `rustc` and `rustup`.
+//! It runs `cargo`, `rustc` and `rustup`. Beside docker's credential helpers the product runs no other programs.
 
 mod command;
 pub mod compile;

@@ -6,7 +6,7 @@ use ringfence_core::limit::{LimitSet, Limits};
 use ringfence_core::schema_rules::{self, SchemaProblem};
 use ringfence_core::tool::ToolSpec;
 use ringfence_package::{Component, ComponentError, Manifest, ManifestError, PackageInfo, reading, section};
-use ringfence_source_wasm::{Engine, EngineError, EngineSettings, ProbeError};
+use ringfence_source_wasm::{Engine, EngineError, ProbeError};
 use thiserror::Error;
 
 use super::compile::{self, CompileError};
@@ -142,8 +142,7 @@ async fn with_tools(
 /// # Errors
 /// When it does not compile, or `definitions` does not end well under `limits`.
 pub async fn definitions(component: &[u8], limits: &LimitSet) -> Result<Vec<ToolSpec>, PackError> {
-    // A component is asked once: a pool would be made for nothing.
-    let engine = Engine::new(EngineSettings { pooling: false, ..EngineSettings::default() })?;
+    let engine = Engine::for_one_question()?;
     let code = engine.compile(component).map_err(ProbeError::Code)?;
     let limits = Limits::effective(limits, &LimitSet::default());
     Ok(ringfence_source_wasm::definitions(&engine, &code, &limits).await?)

@@ -10,7 +10,7 @@ use super::session::Session;
 use super::show;
 use crate::author::package;
 
-/// Compile the project into a component with its manifest inside.
+/// Compile a tool into a component with its manifest inside.
 #[derive(Args)]
 pub(super) struct Build {
     /// The project.

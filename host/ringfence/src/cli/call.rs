@@ -8,7 +8,7 @@ use ringfence_core::output::{Body, Content, ToolOutput};
 use serde_json::Value;
 
 use super::exit::{self, UsageError};
-use super::session::Session;
+use super::session::{Session, other_build};
 use super::show;
 use crate::request::{Reply, Request};
 
@@ -57,7 +57,7 @@ impl Call {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
         let params = parse(&read(self.params)?)?;
         let request = Request::Call { tool: self.tool, params, caller: self.who.into() };
-        let Reply::Called(called) = session.ask(request).await? else { anyhow::bail!("the host misunderstood") };
+        let Reply::Called(called) = session.ask(request).await? else { return Err(other_build()) };
         let output = called?;
         session.answer(&output, shown)?;
         if self.usage {

@@ -7,7 +7,7 @@ use super::session::Session;
 use crate::config::{Config, DEFAULTS};
 use crate::request::Request;
 
-/// Print every key of the configuration with its default, or where it and the state live.
+/// Print every key of the configuration with its default, check yours, or say where it and the state live.
 #[derive(Args)]
 pub(super) struct ConfigCommand {
     /// Print where the configuration and the state live.

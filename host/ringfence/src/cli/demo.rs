@@ -18,10 +18,11 @@ use super::show;
 use crate::author::{package, scaffold};
 use crate::config::Home;
 use crate::door::Door;
-use crate::request::{EVENT_QUEUE, InstallRequest, Reply, Request, RequestError};
+use crate::request::{EVENT_QUEUE, InstallRequest, PackageRequest, Reply, Request, RequestError};
 
-/// See the main job in one go, in a throw-away folder: a stranger's tool is built, signed, verified, installed, called,
-/// and stopped at its limit.
+/// See the main job: a stranger's tool built, signed, installed, called, and stopped at its limit.
+///
+/// All of it happens in a throw-away folder.
 #[derive(Args)]
 pub(super) struct Demo {
     /// Leave everything in this folder, which must not exist yet.
@@ -116,7 +117,7 @@ impl<'a> Story<'a> {
         let refused = refusal(ask(door, install(component)).await)?;
         self.say(&format!("You install it and are refused: {}.", first_clause(&refused.message)))?;
         let key = fs_err::read_to_string(self.folder.join("stranger.pub"))?;
-        ask(door, Request::TrustAdd { key, publisher: "stranger".into(), names: vec!["primes".into()] }).await?;
+        ask(door, PackageRequest::TrustAdd { key, publisher: "stranger".into(), names: vec!["primes".into()] }).await?;
         self.say("You trust that key, for the name `primes` only.")?;
 
         let tampered = self.folder.join("tampered.wasm");
@@ -153,20 +154,20 @@ impl<'a> Story<'a> {
     }
 }
 
-fn install(file: &Path) -> Request {
-    Request::Install(InstallRequest { file: file.to_owned(), ..InstallRequest::default() })
+fn install(file: &Path) -> PackageRequest {
+    PackageRequest::Install(InstallRequest { file: file.to_owned(), ..InstallRequest::default() })
 }
 
-async fn ask(door: &Door, request: Request) -> Result<Reply, RequestError> {
+async fn ask(door: &Door, request: impl Into<Request>) -> Result<Reply, RequestError> {
     let (events, _nobody) = mpsc::channel(EVENT_QUEUE);
-    door.ask(request, events, CancellationToken::new()).await
+    door.ask(request.into(), events, CancellationToken::new()).await
 }
 
 async fn call(door: &Door, tool: &str, params: Value) -> Result<Result<ToolOutput, CallError>, RequestError> {
     let caller = Caller { agent: Some("demo".into()), ..Caller::default() };
     match ask(door, Request::Call { tool: tool.to_owned(), params, caller }).await? {
         Reply::Called(called) => Ok(called),
-        other => unreachable!("a call is answered by its end, not by {other:?}"),
+        _ => Err(RequestError::other_build()),
     }
 }
 

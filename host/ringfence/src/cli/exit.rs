@@ -28,6 +28,9 @@ pub(super) const HELP: &str = "\
 Exit codes: 0 done, 1 failed, 2 wrong arguments, 3 refused by a rule, 4 stopped at a limit, 5 no such thing,
 6 not available now.
 
+RINGFENCE_LOG says what is logged to standard error: off, error, warn, info, debug or trace, or these for a part of it,
+such as warn,ringfence=debug.
+
 `ringfence demo` shows the main job in one go.";
 
 /// Wrong use of a command that clap cannot see.

@@ -5,11 +5,12 @@ use ringfence_core::tool_state::StateQuota;
 
 use super::exit::UsageError;
 use super::grants;
-use super::session::Session;
-use crate::request::{GrantChange, Reply, Request};
+use super::session::{Session, other_build};
+use crate::request::{GrantChange, PackageRequest, Reply};
 
-/// Grant an installed package what it asks for. It adds to `grants/SOURCE.toml` beside the configuration, a file that is
-/// yours to edit.
+/// Grant an installed package what it asks for.
+///
+/// What is granted is added to `grants/SOURCE.toml` beside the configuration, a file that is yours to edit.
 #[derive(Args)]
 #[command(after_help = "Next: `ringfence explain TOOL \"GET https://…\"` says whether a request would be sent.")]
 pub(super) struct Grant {
@@ -18,7 +19,7 @@ pub(super) struct Grant {
     /// All that it asks for, but credentials, environment values and other tools, which need a choice of yours.
     #[arg(long)]
     all: bool,
-    /// Requests, such as \"GET https://api.example.org/v1/**\"; may be repeated.
+    /// Requests, such as `GET https://api.example.org/v1/**`; may be repeated.
     #[arg(long, value_name = "REQUEST")]
     http: Vec<String>,
     /// Addresses that are otherwise refused, such as 127.0.0.0/8; may be repeated.
@@ -100,8 +101,8 @@ impl Grant {
             let text = "nothing to grant: say --all, or what (`ringfence grants` shows what it asks for)";
             return Err(UsageError(text.into()).into());
         }
-        let Reply::Grants(entries) = session.ask(Request::Grant { source: self.source, change }).await? else {
-            anyhow::bail!("the host misunderstood")
+        let Reply::Grants(entries) = session.ask(PackageRequest::Grant { source: self.source, change }).await? else {
+            return Err(other_build());
         };
         session.answer(&entries, |entries| grants::text(entries))
     }

@@ -2,9 +2,9 @@
 
 use clap::Args;
 
-use super::session::Session;
+use super::session::{Session, other_build};
 use super::show;
-use crate::request::{Asked, GrantEntry, HeldBack, Reply, Request};
+use crate::request::{Asked, GrantEntry, HeldBack, PackageRequest, Reply};
 
 /// Show what the installed packages ask for and what of it is granted.
 #[derive(Args)]
@@ -12,9 +12,7 @@ pub(super) struct Grants {}
 
 impl Grants {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
-        let Reply::Grants(entries) = session.ask(Request::Grants).await? else {
-            anyhow::bail!("the host misunderstood")
-        };
+        let Reply::Grants(entries) = session.ask(PackageRequest::Grants).await? else { return Err(other_build()) };
         session.answer(&entries, |entries| text(entries))
     }
 }

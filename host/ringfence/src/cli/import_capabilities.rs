@@ -10,8 +10,9 @@ use serde::Serialize;
 use super::exit;
 use super::session::Session;
 
-/// Turn IronClaw's *.capabilities.json into what belongs into `ringfence.toml`, with a suggested grant. What is taken over
-/// never allows more than it did there; what has no equivalent is listed with the reason.
+/// Turn IronClaw's *.capabilities.json into what a manifest asks for, with a suggested grant.
+///
+/// What is taken over never allows more than it did there; what has no equivalent is listed with the reason.
 #[derive(Args)]
 #[command(after_help = "Next: append the output to `ringfence.toml`, then \
                         `ringfence pack COMPONENT.wasm --manifest ringfence.toml -o OUT.wasm`.")]

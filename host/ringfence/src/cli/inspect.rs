@@ -15,7 +15,9 @@ use super::show;
 use crate::author::package;
 use crate::means;
 
-/// Show what a component imports, exports, holds and asks for. A component without tools is an error.
+/// Show what a component imports, exports, holds and asks for.
+///
+/// A component without tools is an error.
 #[derive(Args)]
 pub(super) struct Inspect {
     /// The component.
@@ -48,10 +50,14 @@ impl Inspect {
         let manifest = component.manifest()?;
         let limits = manifest.as_ref().map_or_else(LimitSet::default, |manifest| manifest.package.limits.clone());
         let signature = file.signature.as_deref().map(Signature::parse).transpose()?;
+        let spinner = session.spinner();
+        spinner.set_message("asking the component for its tools");
+        let tools = package::definitions(&file.component, &limits).await;
+        spinner.finish_and_clear();
         let inspected = Inspected {
             bytes: file.component.len(),
             sha256: Digest::of(&file.component).to_string(),
-            tools: package::definitions(&file.component, &limits).await?,
+            tools: tools?,
             asks_for: manifest.as_ref().map_or_else(Vec::new, |manifest| means::asked_by(&manifest.package)),
             imports: component.imports,
             exports: component.exports,

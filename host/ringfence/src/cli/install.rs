@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use ringfence_distribution::{IndexPlace, Location, Wanted};
 use ringfence_store::Digest;
 
 use super::exit::{self, UsageError};
 use super::network::Network;
-use super::session::Session;
+use super::session::{Session, other_build};
 use super::show;
-use crate::request::{InstallReport, InstallRequest, Reply, Request};
+use crate::request::{InstallReport, InstallRequest, PackageRequest, Reply};
 
 /// Install a signed tool, or update it, from a file, a folder of packages, a URL or a registry.
 ///
@@ -23,6 +23,7 @@ Locations: weather.wasm  FOLDER#weather  https://HOST/weather.wasm  https://HOST
 Next: `ringfence trust add KEY.pub --publisher NAME --sign SOURCE` trusts whoever signed it.")]
 pub(super) struct Install {
     /// Where the package is.
+    #[arg(value_hint = ValueHint::AnyPath)]
     location: String,
     /// Call the source this, instead of what its manifest proposes.
     #[arg(long = "as", value_name = "NAME")]
@@ -31,7 +32,7 @@ pub(super) struct Install {
     #[arg(long, value_name = "sha256:DIGEST")]
     digest: Option<String>,
     /// The signature, where it is not beside the component.
-    #[arg(long, value_name = "FILE|URL")]
+    #[arg(long, value_name = "FILE|URL", value_hint = ValueHint::AnyPath)]
     signature: Option<String>,
     /// Take a package that nobody signed. It stays marked.
     #[arg(long)]
@@ -81,8 +82,8 @@ impl Install {
             accept_signer: self.accept_signer,
             check_only: false,
         };
-        let Reply::Installed(report) = session.ask(Request::Install(request)).await? else {
-            anyhow::bail!("the host misunderstood")
+        let Reply::Installed(report) = session.ask(PackageRequest::Install(request)).await? else {
+            return Err(other_build());
         };
         session.answer(&*report, text)
     }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use clap::{Args, Subcommand};
+use ringfence_core::Secret;
 use ringfence_package::{SigningError, signing};
 use serde_json::json;
 
@@ -31,7 +32,7 @@ enum KeyCommand {
 impl Key {
     pub(super) fn run(self, session: &Session) -> anyhow::Result<()> {
         let KeyCommand::Generate { name, no_password } = self.command;
-        let password = if no_password { None } else { Some(new_password()?) };
+        let password = if no_password { None } else { Some(key_password()?) };
         let key = signing::generate(Path::new("."), &name, password.as_ref()).map_err(|error| match error {
             SigningError::Name(_) => UsageError(error.to_string()).into(),
             other => anyhow::Error::from(other),
@@ -44,5 +45,13 @@ impl Key {
                 key.id()
             )
         })
+    }
+}
+
+fn key_password() -> anyhow::Result<Secret> {
+    let password = new_password("Password for the secret key: ", "password")?;
+    match password.expose().is_empty() {
+        false => Ok(password),
+        true => Err(UsageError("the password is empty; say --no-password if you want none".into()).into()),
     }
 }

@@ -2,9 +2,9 @@
 
 use clap::Args;
 
-use super::session::Session;
+use super::session::{Session, other_build};
 use super::show;
-use crate::request::{PackageEntry, Reply, Request};
+use crate::request::{PackageEntry, PackageRequest, Reply};
 
 /// List the installed packages.
 #[derive(Args)]
@@ -12,9 +12,7 @@ pub(super) struct List {}
 
 impl List {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
-        let Reply::Packages(packages) = session.ask(Request::List).await? else {
-            anyhow::bail!("the host misunderstood")
-        };
+        let Reply::Packages(packages) = session.ask(PackageRequest::List).await? else { return Err(other_build()) };
         session.answer(&packages, |packages| text(packages))
     }
 }
@@ -26,10 +24,9 @@ fn text(packages: &[PackageEntry]) -> String {
     let rows = packages.iter().map(|package| {
         let signer = package.key_id.clone().unwrap_or_else(|| "UNSIGNED".into());
         let state = package.stopped.as_ref().map_or_else(|| "ready".into(), |why| format!("stopped: {why}"));
-        let tools = package.tools.join(" ");
-        let digest = show::short(&package.digest);
+        let tools = package.tools.len().to_string();
         let location = package.location.clone().unwrap_or_else(|| "not known".into());
-        [package.source.clone(), package.version.clone(), signer, digest, state, tools, location]
+        [package.source.clone(), package.version.clone(), signer, state, tools, location]
     });
-    show::table(["SOURCE", "VERSION", "SIGNED BY", "DIGEST", "STATE", "TOOLS", "FROM"], rows)
+    show::table(["SOURCE", "VERSION", "SIGNED BY", "STATE", "TOOLS", "FROM"], rows)
 }

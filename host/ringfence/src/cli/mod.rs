@@ -60,72 +60,42 @@ struct Arguments {
     command: Command,
 }
 
+// What the help says of each stands at its type: a comment here would take its place.
 #[derive(Subcommand)]
 enum Command {
-    /// See the main job: a stranger's tool built, signed, installed, called, and stopped at its limit.
     Demo(demo::Demo),
-    /// Call a tool.
     Call(call::Call),
-    /// List the tools that can be called, or show one.
     Tools(tools::Tools),
-    /// Serve the tools to an MCP client.
     Serve(serve::Serve),
 
-    /// Install a signed tool, or update it.
     Install(install::Install),
-    /// Install what is newer where the packages came from.
     Update(update::Update),
-    /// Find packages by words, in the configured indexes.
     Search(search::Search),
-    /// List the installed packages.
     List(list::List),
-    /// Remove an installed package.
     Remove(remove::Remove),
-    /// Say whose signatures to trust.
     Trust(trust::Trust),
-    /// Grant an installed package what it asks for.
     Grant(Box<grant::Grant>),
-    /// Take back all that a package was granted.
     Revoke(revoke::Revoke),
-    /// Show what the installed packages ask for and what of it is granted.
     Grants(grants::Grants),
-    /// Say whether a tool's request would be sent, and which line of which file decides.
     Explain(explain::Explain),
-    /// Store and list secrets, which tools use and never see.
     Secret(secret::SecretArgs),
-    /// Show and clear what tools keep between calls.
     State(state::State),
-    /// Read or verify the record of all calls.
     Audit(audit::Audit),
-    /// Print every key of the configuration with its default, check yours, or say where it lives.
     Config(config::ConfigCommand),
-    /// Print the JSON Schema of a manifest, a grant or the configuration, for an editor.
     Schema(schema::SchemaCommand),
 
-    /// Begin a tool.
     New(new::New),
-    /// Compile a tool into a component.
     Build(build::Build),
-    /// Put a manifest into a finished component.
     Pack(pack::Pack),
-    /// Print the contract with tools, in WIT.
     Wit(wit::Wit),
-    /// Turn IronClaw's *.capabilities.json into what a manifest asks for.
     ImportCapabilities(import_capabilities::ImportCapabilities),
-    /// Run a tool's own tests, and its examples in the sandbox.
     Test(test::Test),
-    /// Show what a component imports, exports, holds and asks for.
     Inspect(inspect::Inspect),
-    /// Make a key to sign with.
     Key(key::Key),
-    /// Sign a component.
     Sign(sign::Sign),
-    /// Put a signed component into a folder or a registry.
     Publish(publish::Publish),
-    /// Say who signed a component.
     Verify(verify::Verify),
 
-    /// Print completions for a shell.
     Completions(completions::Completions),
 }
 

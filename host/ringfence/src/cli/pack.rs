@@ -12,8 +12,9 @@ use super::session::Session;
 use super::show;
 use crate::author::package;
 
-/// Put a manifest into a finished component, whatever it was built with: one of our contract, one of plain functions, or
-/// one of IronClaw's `near:agent`.
+/// Put a manifest into a finished component.
+///
+/// It may be one of our contract, one of plain functions, or one of IronClaw's `near:agent`.
 #[derive(Args)]
 #[command(
     after_help = "Next: `ringfence sign OUT.wasm --key NAME.key`. `ringfence import-capabilities` turns IronClaw's \

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 use ringfence_distribution::Location;
 use ringfence_package::PackageFile;
 
@@ -20,7 +20,7 @@ pub(super) struct Publish {
     /// The component. Its signature stands beside it.
     file: PathBuf,
     /// Where to: FOLDER, or oci://HOST/REPOSITORY.
-    #[arg(long, value_name = "LOCATION")]
+    #[arg(long, value_name = "LOCATION", value_hint = ValueHint::AnyPath)]
     to: String,
     #[command(flatten)]
     network: Network,

@@ -3,10 +3,12 @@
 use clap::Args;
 use serde_json::json;
 
-use super::session::Session;
-use crate::request::{LeftBehind, Reply, Request};
+use super::session::{Session, other_build};
+use crate::request::{LeftBehind, PackageRequest, Reply};
 
-/// Remove an installed package, with what its tools kept between calls. Its newest version is remembered, so that no older one can come back unnoticed.
+/// Remove an installed package, with what its tools kept between calls.
+///
+/// Its newest version is remembered, so that no older one can come back unnoticed.
 #[derive(Args)]
 pub(super) struct Remove {
     /// The source name that `ringfence list` shows.
@@ -15,8 +17,8 @@ pub(super) struct Remove {
 
 impl Remove {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
-        let Reply::Removed(left) = session.ask(Request::Remove { source: self.source.clone() }).await? else {
-            anyhow::bail!("the host misunderstood")
+        let Reply::Removed(left) = session.ask(PackageRequest::Remove { source: self.source.clone() }).await? else {
+            return Err(other_build());
         };
         let answer = json!({"removed": self.source, "grant": left.grant, "policy": left.policy});
         session.answer(&answer, |_| {

@@ -4,9 +4,11 @@ use clap::Args;
 use serde_json::json;
 
 use super::session::Session;
-use crate::request::Request;
+use crate::request::PackageRequest;
 
-/// Take back all that a package was granted, at once. It stays installed, and limits and rate in its grant still hold.
+/// Take back all that a package was granted, at once.
+///
+/// It stays installed, and limits and rate in its grant still hold.
 #[derive(Args)]
 pub(super) struct Revoke {
     /// The package, as `ringfence list` shows it.
@@ -15,7 +17,7 @@ pub(super) struct Revoke {
 
 impl Revoke {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
-        session.ask(Request::Revoke { source: self.source.clone() }).await?;
+        session.ask(PackageRequest::GrantRevoke { source: self.source.clone() }).await?;
         session.answer(&json!({"revoked": self.source}), |_| format!("`{}` is granted nothing any more.", self.source))
     }
 }

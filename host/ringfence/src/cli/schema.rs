@@ -5,8 +5,9 @@ use clap::Args;
 use super::session::Session;
 use crate::schema::File;
 
-/// Print the JSON Schema of a file, for an editor. Editors that know taplo, such as Even Better TOML, find it by the
-/// file's first line: `#:schema ./manifest.schema.json`.
+/// Print the JSON Schema of a manifest, a grant or the configuration, for an editor.
+///
+/// Editors that know taplo, such as Even Better TOML, find it by the file's first line: `#:schema ./manifest.schema.json`.
 #[derive(Args)]
 pub(super) struct SchemaCommand {
     /// The file.

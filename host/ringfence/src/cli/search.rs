@@ -5,12 +5,12 @@ use ringfence_distribution::{Entry, IndexPlace, Location, matches};
 use serde::Serialize;
 
 use super::network::Network;
-use super::session::Session;
+use super::session::{Session, other_build};
 use super::show;
 use crate::config::Config;
-use crate::request::{PackageEntry, Reply, Request, RequestError};
+use crate::request::{PackageEntry, PackageRequest, Reply, RequestError};
 
-/// Find packages by words: among those that are installed, and in the indexes of the configuration.
+/// Find packages by words, among those that are installed and in the configured indexes.
 #[derive(Args)]
 #[command(
     after_help = "Indexes stand under [indexes] in the configuration: folders, or the addresses of index.json files."
@@ -51,9 +51,7 @@ struct Unreadable {
 
 impl Search {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
-        let Reply::Packages(installed) = session.ask(Request::List).await? else {
-            anyhow::bail!("the host misunderstood")
-        };
+        let Reply::Packages(installed) = session.ask(PackageRequest::List).await? else { return Err(other_build()) };
         let mut report = Report { found: Vec::new(), unreadable: Vec::new() };
         report.found.extend(installed.into_iter().filter(|entry| is_meant(entry, &self.words)).map(Found::installed));
         let indexes = Config::load(&session.home()?.config)?.indexes;

@@ -8,14 +8,14 @@ use ringfence_core::Secret;
 use ringfence_vault::ValueError;
 
 use super::exit::{self, UsageError};
-use super::session::Session;
+use super::session::{Session, new_password, other_build};
 use super::show;
 use crate::config::PASSPHRASE_VARIABLE;
 use crate::door::Door;
 use crate::request::{PlaceChoice, Reply, Request, SecretReport, SecretValue};
 use crate::unlock::given_passphrase;
 
-/// Store and list secrets, which tools use and never see.
+/// Store, renew, list, remove and import secrets, which tools use and never see.
 #[derive(Args)]
 pub(super) struct SecretArgs {
     #[command(subcommand)]
@@ -86,7 +86,7 @@ impl SecretArgs {
             Err(error) => Err(error),
         };
         door.close().await?;
-        let Reply::Secrets(report) = reply? else { anyhow::bail!("the host misunderstood") };
+        let Reply::Secrets(report) = reply? else { return Err(other_build()) };
         session.answer(&report, list)
     }
 
@@ -128,12 +128,7 @@ fn new_passphrase() -> anyhow::Result<Secret> {
         let text = format!("nobody can type a passphrase here: {PASSPHRASE_VARIABLE} names a file with it");
         return Err(UsageError(text).into());
     }
-    let first = rpassword::prompt_password("Passphrase for the secrets (not shown): ")?;
-    let (first, again) = (Secret::new(first), Secret::new(rpassword::prompt_password("The same again: ")?));
-    match first.expose() == again.expose() {
-        true => Ok(first),
-        false => Err(UsageError("the two passphrases differ".into()).into()),
-    }
+    new_password("Passphrase for the secrets (not shown): ", "passphrase")
 }
 
 fn value(name: &str) -> anyhow::Result<SecretValue> {
@@ -163,14 +158,10 @@ fn list(report: &SecretReport) -> String {
     let Some(place) = &report.place else {
         return "There are no secrets. Next: `ringfence secret set NAME`.".into();
     };
-    let time = |ms: u64| {
-        let time = i64::try_from(ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
-        time.map_or_else(String::new, |time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
-    };
-    let rows = report
-        .secrets
-        .iter()
-        .map(|secret| [secret.name.clone(), time(secret.created), secret.rotated.map_or_else(|| "never".into(), time)]);
+    let rows = report.secrets.iter().map(|secret| {
+        let rotated = secret.rotated.map_or_else(|| "never".into(), show::time);
+        [secret.name.clone(), show::time(secret.created), rotated]
+    });
     let mut text = format!("{}\n\nThey live in {place}.", show::table(["NAME", "STORED", "ROTATED"], rows));
     for lost in report.secrets.iter().filter(|secret| secret.lost) {
         let name = &lost.name;

@@ -1,11 +1,13 @@
 //! `ringfence serve`: serves the tools to an MCP client.
 
+use std::io::IsTerminal as _;
 use std::sync::Arc;
 
 use clap::Args;
 use tokio_util::sync::CancellationToken;
 
 use super::call::Who;
+use super::exit;
 use super::session::Session;
 use crate::door::Door;
 use crate::mcp_server::McpServer;
@@ -25,6 +27,9 @@ impl Serve {
         let door = Arc::new(Door::open(session.home()?).await?);
         let stop = CancellationToken::new();
         tokio::spawn(stop_on_signal(stop.clone()));
+        if std::io::stdin().is_terminal() {
+            exit::tell("waiting for an MCP client on standard input; Ctrl-C ends");
+        }
         let served = McpServer::new(door.clone(), self.who.into()).serve_stdio(stop).await;
         door.close().await?; // however it ended: the socket goes, and the rates are written down
         served

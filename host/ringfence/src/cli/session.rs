@@ -5,7 +5,7 @@ use std::io::{BufRead as _, IsTerminal as _, Read as _};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use ringfence_distribution::{Location, Watcher};
 use serde::Serialize;
 use tokio::sync::mpsc;
@@ -16,13 +16,18 @@ use ringfence_core::Secret;
 use super::exit::UsageError;
 use crate::config::Home;
 use crate::door::Door;
-use crate::request::{EVENT_QUEUE, Event, Reply, Request};
+use crate::request::{EVENT_QUEUE, Event, PackageRequest, Reply, Request, RequestError};
 
 /// How long a download may take before a bar shows how far it is.
 const BAR_AFTER: Duration = Duration::from_secs(1);
 
 /// The longest line that is read as a password, in bytes.
 const MAX_PASSWORD: u64 = 4096;
+
+/// Ctrl-C came before the end.
+#[derive(Debug, thiserror::Error)]
+#[error("interrupted")]
+pub(super) struct Interrupted;
 
 /// One run of the command line.
 pub(super) struct Session {
@@ -39,9 +44,9 @@ impl Session {
     }
 
     /// Asks the host one thing, showing what it does meanwhile, and leaves it.
-    pub(super) async fn ask(&self, request: Request) -> anyhow::Result<Reply> {
+    pub(super) async fn ask(&self, request: impl Into<Request>) -> anyhow::Result<Reply> {
         let door = Door::open(self.home()?).await?;
-        let reply = self.ask_through(&door, request).await;
+        let reply = self.ask_through(&door, request.into()).await;
         door.close().await?;
         reply
     }
@@ -94,7 +99,7 @@ impl Session {
 
     /// A bar for a download that takes longer than a second; invisible where standard error is no terminal.
     pub(super) fn watcher(&self) -> Watcher {
-        let bar = ProgressBar::hidden().with_finish(ProgressFinish::AndClear);
+        let bar = ProgressBar::hidden();
         let (started, shown) = (Instant::now(), std::io::stderr().is_terminal());
         Box::new(move |what, done, total| {
             if !shown || started.elapsed() < BAR_AFTER {
@@ -112,17 +117,17 @@ impl Session {
     }
 
     /// What `work` results in, unless Ctrl-C ends it first. Whatever it holds is dropped then.
-    pub(super) async fn until_interrupted<T>(&self, work: impl Future<Output = T>) -> anyhow::Result<T> {
+    pub(super) async fn until_interrupted<T>(&self, work: impl Future<Output = T>) -> Result<T, Interrupted> {
         tokio::select! {
             done = work => Ok(done),
-            _ = tokio::signal::ctrl_c() => anyhow::bail!("interrupted; nothing was changed"),
+            _ = tokio::signal::ctrl_c() => Err(Interrupted),
         }
     }
 
     /// The ids of the keys that count, where `location` may have several signatures to choose from.
     pub(super) async fn trusted_keys(&self, location: &Location) -> anyhow::Result<Vec<String>> {
         let Location::Oci(_) = location else { return Ok(Vec::new()) };
-        let Reply::Keys(keys) = self.ask(Request::TrustList).await? else { anyhow::bail!("the host misunderstood") };
+        let Reply::Keys(keys) = self.ask(PackageRequest::TrustList).await? else { return Err(other_build()) };
         Ok(keys.into_iter().filter(|key| key.revoked.is_none()).map(|key| key.key_id).collect())
     }
 
@@ -130,6 +135,11 @@ impl Session {
     pub(super) fn paint(&self, code: &'static str) -> &'static str {
         if std::io::stderr().is_terminal() { code } else { "" }
     }
+}
+
+/// For an answer that is none to what was asked: a host of this build gives none such.
+pub(super) fn other_build() -> anyhow::Error {
+    RequestError::other_build().into()
 }
 
 /// A text without control characters but line breaks and tabs: a tool's words must not steer the terminal.
@@ -167,14 +177,11 @@ pub(super) fn password(prompt: &str) -> anyhow::Result<Secret> {
     Ok(Secret::new(line.trim_end_matches(['\r', '\n']).to_owned()))
 }
 
-/// Asks for a new password, twice where somebody types it.
-pub(super) fn new_password() -> anyhow::Result<Secret> {
-    let first = password("Password for the secret key: ")?;
-    if first.expose().is_empty() {
-        return Err(UsageError("the password is empty; say --no-password if you want none".into()).into());
-    }
+/// Asks for a new password, or whatever `kind` of it, twice where somebody types it.
+pub(super) fn new_password(prompt: &str, kind: &str) -> anyhow::Result<Secret> {
+    let first = password(prompt)?;
     if std::io::stdin().is_terminal() && password("The same again: ")?.expose() != first.expose() {
-        return Err(UsageError("the two passwords differ".into()).into());
+        return Err(UsageError(format!("the two {kind}s differ")).into());
     }
     Ok(first)
 }

@@ -28,6 +28,12 @@ pub(super) fn limits(set: &LimitSet) -> Option<String> {
     (!limits.is_empty()).then(|| limits.join(", "))
 }
 
+/// A time, in milliseconds since the Unix epoch.
+pub(super) fn time(ms: u64) -> String {
+    let time = i64::try_from(ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+    time.map_or_else(String::new, |time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
+}
+
 /// A digest, short enough to read.
 pub(super) fn short(digest: &str) -> String {
     digest.chars().take(12).collect()

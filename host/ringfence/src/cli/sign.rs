@@ -9,7 +9,9 @@ use serde_json::json;
 use super::exit::{self, UsageError};
 use super::session::{Session, password};
 
-/// Sign a component that `ringfence build` made. The signature goes beside it.
+/// Sign a component that `ringfence build` or `ringfence pack` made.
+///
+/// The signature goes beside it.
 #[derive(Args)]
 pub(super) struct Sign {
     /// The component.

@@ -3,11 +3,11 @@
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use super::session::Session;
+use super::session::{Session, other_build};
 use super::show;
 use crate::request::{Reply, Request, StateEntry};
 
-/// Show and clear what tools keep between calls.
+/// List, give and clear what tools keep between calls.
 #[derive(Args)]
 pub(super) struct State {
     #[command(subcommand)]
@@ -40,20 +40,18 @@ impl State {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
         match self.command {
             StateCommand::List => {
-                let Reply::State(entries) = session.ask(Request::StateList).await? else {
-                    anyhow::bail!("the host misunderstood")
-                };
+                let Reply::State(entries) = session.ask(Request::StateList).await? else { return Err(other_build()) };
                 session.answer(&entries, |entries| text(entries))
             }
             StateCommand::Give { source, from } => {
                 let Reply::StateGiven { keys } = session.ask(Request::StateGive { source, from }).await? else {
-                    anyhow::bail!("the host misunderstood")
+                    return Err(other_build());
                 };
                 session.answer(&json!({"given": keys}), |_| format!("Gave {}.", number(keys)))
             }
             StateCommand::Clear { source, user } => {
                 let Reply::StateCleared { keys } = session.ask(Request::StateClear { source, user }).await? else {
-                    anyhow::bail!("the host misunderstood")
+                    return Err(other_build());
                 };
                 session.answer(&json!({"cleared": keys}), |_| format!("Cleared {}.", number(keys)))
             }

@@ -14,7 +14,9 @@ use crate::Ringfence;
 use crate::author::{compile, package};
 use crate::config::{Config, Home, RateConfig};
 
-/// Run the project's own tests natively, then build it and run the examples of its tools in the sandbox.
+/// Run a tool's own tests, and its examples in the sandbox.
+///
+/// The tests run natively; then the project is built, and the examples of its tools have to give what they say.
 #[derive(Args)]
 pub(super) struct Test {
     /// The project.

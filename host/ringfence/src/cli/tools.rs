@@ -2,9 +2,9 @@
 
 use clap::Args;
 
-use super::session::Session;
+use super::session::{Session, other_build};
 use super::show;
-use crate::request::{ErrorKind, PackageEntry, Reply, Request, RequestError, ToolEntry};
+use crate::request::{ErrorKind, PackageEntry, PackageRequest, Reply, Request, RequestError, ToolEntry};
 
 /// List the tools that can be called, or show one.
 #[derive(Args)]
@@ -15,7 +15,7 @@ pub(super) struct Tools {
 
 impl Tools {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
-        let Reply::Tools(tools) = session.ask(Request::Tools).await? else { anyhow::bail!("the host misunderstood") };
+        let Reply::Tools(tools) = session.ask(Request::Tools).await? else { return Err(other_build()) };
         match self.name {
             Some(name) => match find(&tools, &name) {
                 Ok(tool) => session.answer(tool, one),
@@ -48,7 +48,7 @@ fn find<'a>(tools: &'a [ToolEntry], name: &str) -> Result<&'a ToolEntry, Request
 
 /// That the package of the tool `name` was stopped, where that is why the tool is not there.
 async fn stopped(session: &Session, name: &str) -> anyhow::Result<Option<RequestError>> {
-    let Reply::Packages(packages) = session.ask(Request::List).await? else { anyhow::bail!("the host misunderstood") };
+    let Reply::Packages(packages) = session.ask(PackageRequest::List).await? else { return Err(other_build()) };
     let source = name.split_once("__").map_or(name, |(source, _)| source);
     let is_called = |tool: &String| tool.split_once("__").is_some_and(|(_, bare)| bare == name);
     let has_it = |package: &PackageEntry| package.source == source || package.tools.iter().any(is_called);
@@ -80,6 +80,7 @@ fn one(tool: &ToolEntry) -> String {
             example.description, tool.name, example.input
         ));
     }
-    text.push_str(&format!("\nLimits: {}\n", show::limits(&tool.limits).unwrap_or_default()));
+    let limits = tool.limits.iter().map(|(kind, value)| [kind.key().to_owned(), value.to_string()]);
+    text.push_str(&format!("\n{}\n", show::table(["LIMIT", "OF EACH CALL"], limits)));
     text
 }

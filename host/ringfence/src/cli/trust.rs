@@ -1,15 +1,15 @@
 //! `ringfence trust`: says whose signatures to trust.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueHint};
 use ringfence_package::reading;
 use serde_json::json;
 
-use super::session::Session;
+use super::session::{Session, other_build};
 use super::show;
 use super::{exit, remove};
-use crate::request::{KeyEntry, LeftBehind, Reply, Request};
+use crate::request::{KeyEntry, LeftBehind, PackageRequest, Reply};
 
-/// Say whose signatures to trust.
+/// Say whose signatures to trust: add, list, rename and revoke keys.
 #[derive(Args)]
 pub(super) struct Trust {
     #[command(subcommand)]
@@ -21,6 +21,7 @@ enum TrustCommand {
     /// Trust a publisher's key for some source names, in addition to those that it has.
     Add {
         /// The public key: a .pub file, or its base64 line.
+        #[arg(value_hint = ValueHint::AnyPath)]
         key: String,
         /// Whose it is, for people.
         #[arg(long, value_name = "NAME")]
@@ -53,24 +54,24 @@ impl Trust {
         match self.command {
             TrustCommand::Add { key, publisher, names } => {
                 let key = key_text(key)?;
-                let reply = session.ask(Request::TrustAdd { key, publisher, names }).await?;
-                let Reply::Keys(keys) = reply else { anyhow::bail!("the host misunderstood") };
+                let reply = session.ask(PackageRequest::TrustAdd { key, publisher, names }).await?;
+                let Reply::Keys(keys) = reply else { return Err(other_build()) };
                 session.answer(&keys, |keys| added(keys))
             }
             TrustCommand::List => {
-                let Reply::Keys(keys) = session.ask(Request::TrustList).await? else {
-                    anyhow::bail!("the host misunderstood")
+                let Reply::Keys(keys) = session.ask(PackageRequest::TrustList).await? else {
+                    return Err(other_build());
                 };
                 session.answer(&keys, |keys| list(keys))
             }
             TrustCommand::Revoke { key_id, reason } => {
-                let reply = session.ask(Request::TrustRevoke { key_id: key_id.clone(), reason }).await?;
-                let Reply::Revoked(stopped) = reply else { anyhow::bail!("the host misunderstood") };
+                let reply = session.ask(PackageRequest::TrustRevoke { key_id: key_id.clone(), reason }).await?;
+                let Reply::KeyRevoked(stopped) = reply else { return Err(other_build()) };
                 session.answer(&json!({"revoked": key_id, "stopped": stopped}), |_| revoked(&key_id, &stopped))
             }
             TrustCommand::Rename { key_id, publisher } => {
-                let reply = session.ask(Request::TrustRename { key_id, publisher }).await?;
-                let Reply::Keys(keys) = reply else { anyhow::bail!("the host misunderstood") };
+                let reply = session.ask(PackageRequest::TrustRename { key_id, publisher }).await?;
+                let Reply::Keys(keys) = reply else { return Err(other_build()) };
                 session.answer(&keys, |keys| list(keys))
             }
         }

@@ -6,11 +6,13 @@ use serde::Serialize;
 
 use super::exit::{Reported, UsageError};
 use super::network::Network;
-use super::session::Session;
+use super::session::{Interrupted, Session, other_build};
 use crate::distribution::Distribution;
-use crate::request::{Changes, ErrorKind, InstallRequest, PackageEntry, Reply, Request, RequestError};
+use crate::request::{Changes, ErrorKind, InstallRequest, PackageEntry, PackageRequest, Reply, RequestError};
 
-/// Look where packages were installed from, and install what is newer. Nothing more is granted by that.
+/// Look where packages were installed from, and install what is newer.
+///
+/// Nothing more is granted by that.
 #[derive(Args)]
 #[command(
     after_help = "What an update asks for beyond the old version is shown, and granted by `ringfence grant` only."
@@ -58,11 +60,17 @@ enum State {
     Failed { error: RequestError },
 }
 
+impl State {
+    /// It was on its way.
+    fn of(interrupted: Interrupted) -> Self {
+        let error = RequestError::new(ErrorKind::Failed, "interrupted", &interrupted);
+        Self::Failed { error }
+    }
+}
+
 impl Update {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
-        let Reply::Packages(installed) = session.ask(Request::List).await? else {
-            anyhow::bail!("the host misunderstood")
-        };
+        let Reply::Packages(installed) = session.ask(PackageRequest::List).await? else { return Err(other_build()) };
         if let Some(unknown) = self.names.iter().find(|name| installed.iter().all(|entry| entry.source != **name)) {
             let message = format!("nothing is installed as `{unknown}`: `ringfence list` shows what is");
             return Err(
@@ -80,9 +88,16 @@ impl Update {
         let distribution = network.distribution(session)?;
         let mut outcomes = Vec::new();
         for entry in installed.into_iter().filter(|entry| names.is_empty() || names.contains(&entry.source)) {
-            let state = one(session, &distribution, &entry, &options).await;
+            let (state, interrupted) = match one(session, &distribution, &entry, &options).await {
+                Ok(state) => (state, false),
+                // What was done so far is told all the same.
+                Err(error) => (State::of(error.downcast::<Interrupted>()?), true),
+            };
             let PackageEntry { source, location, version, .. } = entry;
-            outcomes.push(Outcome { source, location, version, state: state? });
+            outcomes.push(Outcome { source, location, version, state });
+            if interrupted {
+                break;
+            }
         }
         session.answer(&outcomes, |outcomes| text(outcomes))?;
         let failed = outcomes.into_iter().find_map(|outcome| match outcome.state {
@@ -119,10 +134,10 @@ async fn one(
         name: Some(entry.source.clone()),
         ..options.clone()
     };
-    match session.ask(Request::Install(request)).await.map_err(|error| error.downcast::<RequestError>()) {
+    match session.ask(PackageRequest::Install(request)).await.map_err(|error| error.downcast::<RequestError>()) {
         Ok(Reply::Planned(changes)) => Ok(State::Available { changes }),
         Ok(Reply::Installed(report)) => Ok(State::Updated { changes: report.changes, grant: report.grant }),
-        Ok(_) => anyhow::bail!("the host misunderstood"),
+        Ok(_) => return Err(other_build()),
         Err(Ok(error)) => Ok(State::Failed { error }),
         Err(Err(error)) => Err(error),
     }
@@ -160,7 +175,7 @@ fn told(source: &str, changes: &Changes) -> String {
     let mut lines: Vec<String> = changes.tools.iter().map(|change| format!("\n  tools    {change}")).collect();
     lines.extend(changes.asks_more.iter().map(|more| format!("\n  asks for {more}")));
     if !changes.asks_more.is_empty() {
-        lines.push(format!("\n  It asks for more than before, and none of that is granted: see `ringfence grants`, `ringfence grant {source}`."));
+        lines.push(format!("\n  It asks for more than before, and none of that is granted: `ringfence grants` shows what, `ringfence grant {source} --all` grants it."));
     }
     lines.concat()
 }

@@ -5,10 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::exit;
-use super::session::Session;
-use crate::request::{Reply, Request};
+use super::session::{Session, other_build};
+use crate::request::{PackageRequest, Reply};
 
-/// Say who signed a component, by the trusted keys. The signature stands beside the file.
+/// Say who signed a component, by the trusted keys.
+///
+/// The signature stands beside the file.
 #[derive(Args)]
 pub(super) struct Verify {
     /// The component.
@@ -19,8 +21,8 @@ impl Verify {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
         exit::there(&self.file)?;
         let file = std::path::absolute(&self.file)?;
-        let Reply::Verified(report) = session.ask(Request::Verify { file }).await? else {
-            anyhow::bail!("the host misunderstood")
+        let Reply::Verified(report) = session.ask(PackageRequest::Verify { file }).await? else {
+            return Err(other_build());
         };
         session.answer(&report, |report| {
             format!("Signed by {} of {}.\n  {}", report.key_id, report.publisher, report.trusted_comment)

@@ -12,7 +12,7 @@ use ringfence_core::gates::policy::{OperatorLimits, PolicyRules};
 use ringfence_core::gates::rate::{RateRule, RateRules};
 use ringfence_core::limit::{LimitKind, LimitSet};
 use ringfence_core::tool::RateLimit;
-use ringfence_distribution::{IndexPlace, Reach};
+use ringfence_distribution::{Allowance, IndexPlace};
 use ringfence_egress::FixedHosts;
 use ringfence_package::grant::NamePattern;
 use ringfence_package::reading::{self, ReadError};
@@ -210,7 +210,7 @@ impl Config {
     fn check(&self) -> Result<(), ConfigError> {
         self.rate.rule("rate")?;
         let wrong = |section: &str, problem: String| ConfigError::Value { section: section.into(), problem };
-        Reach::new(&self.distribution.addresses, []).map_err(|error| wrong("distribution", error.to_string()))?;
+        Allowance::new(&self.distribution.addresses, []).map_err(|error| wrong("distribution", error.to_string()))?;
         for (name, place) in &self.indexes {
             let parsed = place.parse::<IndexPlace>();
             drop(parsed.map_err(|error| wrong("indexes", format!("`{name}`: {error}")))?);

@@ -13,43 +13,43 @@ use super::GrantFileError;
 /// What is to be granted in addition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct GrantChange {
+pub(crate) struct GrantChange {
     /// All that is asked for, as far as it needs no choice.
-    pub all: bool,
+    pub(crate) all: bool,
     /// Requests, each as `GET https://…` or `GET,POST https://…`.
-    pub http: Vec<String>,
+    pub(crate) http: Vec<String>,
     /// Ranges of addresses.
-    pub addresses: Vec<String>,
+    pub(crate) addresses: Vec<String>,
     /// The package's name for a credential, and the name of the secret.
-    pub credentials: Vec<(String, String)>,
+    pub(crate) credentials: Vec<(String, String)>,
     /// The package's name for an OAuth 2.0 credential, and the client's id.
-    pub clients: Vec<(String, String)>,
+    pub(crate) clients: Vec<(String, String)>,
     /// The package's name for an OAuth 2.0 credential, and the name of the secret that holds the refresh token.
-    pub refresh_tokens: Vec<(String, String)>,
+    pub(crate) refresh_tokens: Vec<(String, String)>,
     /// Secrets that may be asked about.
-    pub test: Vec<String>,
+    pub(crate) test: Vec<String>,
     /// Secrets that may be signed with.
-    pub sign: Vec<String>,
+    pub(crate) sign: Vec<String>,
     /// Files that may be read.
-    pub read: Vec<String>,
+    pub(crate) read: Vec<String>,
     /// Files that may be written.
-    pub write: Vec<String>,
+    pub(crate) write: Vec<String>,
     /// Values of the environment.
-    pub env: Vec<(String, String)>,
+    pub(crate) env: Vec<(String, String)>,
     /// The package's names for other tools, and the wire names of these.
-    pub tools: Vec<(String, String)>,
+    pub(crate) tools: Vec<(String, String)>,
     /// How much may be kept between calls, instead of what was granted before.
-    pub state: Option<StateQuota>,
+    pub(crate) state: Option<StateQuota>,
     /// When the grant ends.
-    pub expires: Option<String>,
+    pub(crate) expires: Option<String>,
     /// Limits, by their keys: not in addition, but instead of what the grant said of them.
-    pub limits: Vec<(String, i64)>,
+    pub(crate) limits: Vec<(String, i64)>,
     /// Calls in any minute, in the same way.
-    pub per_minute: Option<u32>,
+    pub(crate) per_minute: Option<u32>,
     /// Calls in any hour, in the same way.
-    pub per_hour: Option<u32>,
+    pub(crate) per_hour: Option<u32>,
     /// Who signed the package (a key's id, or `unsigned`): the grant was given to another's, and is to be given to this.
-    pub accept_signer: Option<String>,
+    pub(crate) accept_signer: Option<String>,
 }
 
 impl GrantChange {

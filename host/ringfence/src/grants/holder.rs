@@ -9,8 +9,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use ringfence_core::name::SourceName;
-use ringfence_package::Installed;
 use ringfence_package::grant::Granted;
+use ringfence_package::{Installed, UNSIGNED};
 use ringfence_store::{GrantHolder, Store, StoreError};
 
 /// The records of who holds which grant.
@@ -77,7 +77,7 @@ fn is_same(one: &GrantHolder, other: &GrantHolder) -> bool {
 }
 
 fn signer(holder: &GrantHolder) -> &str {
-    holder.key_id.as_deref().unwrap_or("unsigned")
+    holder.key_id.as_deref().unwrap_or(UNSIGNED)
 }
 
 impl fmt::Display for Suspended {

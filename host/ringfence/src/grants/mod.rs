@@ -19,7 +19,7 @@ use ringfence_package::grant::{Capabilities, unused};
 use ringfence_package::reading;
 use ringfence_store::{StoreError, check_own, make_own, remove_temporary_files, write_atomically};
 
-pub use change::GrantChange;
+pub(crate) use change::GrantChange;
 pub(crate) use error::GrantFileError;
 pub(crate) use file::GrantFile;
 pub(crate) use holder::{GrantHolders, Suspended};

@@ -78,7 +78,10 @@ impl McpServer {
             Ok(running) => running,
             // It went before it said anything.
             Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
-            Err(error) => return Err(error.into()),
+            Err(error) => anyhow::bail!(
+                "the first words on standard input are not those of an MCP client, which begins with `initialize`: {error}; \
+                 `ringfence call` makes a call without one"
+            ),
         };
         tokio::spawn(tell_of_changes(running.peer().clone(), self.changes));
         running.waiting().await?;

@@ -13,19 +13,19 @@ use super::SourceGrant;
 
 /// One thing that a package asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
+pub(crate) struct Asked {
     /// What, in words.
-    pub what: String,
+    pub(crate) what: String,
     /// Whether it is granted, as it was asked for.
-    pub granted: bool,
+    pub(crate) granted: bool,
     /// Why it is not, where the grant names it.
-    pub held_back: Option<HeldBack>,
+    pub(crate) held_back: Option<HeldBack>,
 }
 
 /// Why what a grant names is not given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum HeldBack {
+pub(crate) enum HeldBack {
     /// The grant was given to the package of somebody else.
     Suspended,
     /// It has ended, at this time.

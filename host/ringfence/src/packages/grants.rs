@@ -2,7 +2,7 @@
 
 use ringfence_core::error::CallError;
 use ringfence_package::grant::unused;
-use ringfence_package::{Granted, Installed, KeyError, Signer};
+use ringfence_package::{Granted, Installed, KeyError, Signer, UNSIGNED};
 
 use super::{Packages, refused};
 use crate::means;
@@ -107,7 +107,7 @@ impl Packages {
 fn is_signed_by(installed: &Installed, signer: &str) -> Result<(), RequestError> {
     let wrong = |error: &dyn std::error::Error| RequestError::new(ErrorKind::Refused, "grant.signer", error);
     let said: Signer = signer.parse().map_err(|error: KeyError| wrong(&error))?;
-    let signed_by = installed.key_id().unwrap_or("unsigned");
+    let signed_by = installed.key_id().unwrap_or(UNSIGNED);
     if said.to_string() == signed_by {
         return Ok(());
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ringfence_core::limit::SetBy;
 use ringfence_core::name::SourceName;
 use ringfence_core::schema_rules::{self, SchemaProblem};
-use ringfence_package::{InstallOptions, Installed, KeyError, PackageFile, Plan, Signer};
+use ringfence_package::{InstallOptions, Installed, PackageFile, Plan, Signer};
 use ringfence_source_wasm::{GuestComponent, Reach, WasmSource};
 use tokio::sync::mpsc;
 
@@ -116,16 +116,12 @@ impl Packages {
 
 fn options(request: InstallRequest) -> Result<InstallOptions, RequestError> {
     let usage = |error: &dyn std::error::Error| RequestError::new(ErrorKind::Usage, "install.options", error);
-    let accept_signer = match request.accept_signer.as_deref() {
-        Some("unsigned") => Some(Signer::Unsigned),
-        Some(id) => Some(Signer::Key(id.parse().map_err(|error: KeyError| usage(&error))?)),
-        None => None,
-    };
+    let accept_signer = request.accept_signer.as_deref().map(str::parse::<Signer>).transpose();
     Ok(InstallOptions {
         source: request.name.map(SourceName::try_from).transpose().map_err(|error| usage(&error))?,
         allow_unsigned: request.allow_unsigned,
         allow_downgrade: request.allow_downgrade,
-        accept_signer,
+        accept_signer: accept_signer.map_err(|error| usage(&error))?,
         accept_effects: request.accept_effects,
         keep_effects: request.keep_effects,
         location: request.location,

@@ -23,7 +23,7 @@ use ringfence_store::Store;
 use tokio::sync::mpsc;
 
 use crate::means::{Means, MeansError};
-use crate::request::{ErrorKind, Event, Reply, Request, RequestError};
+use crate::request::{ErrorKind, Event, PackageRequest, Reply, RequestError};
 
 use code::InstalledCode;
 
@@ -61,21 +61,26 @@ impl Packages {
     }
 
     /// Answers a request about packages and keys.
-    pub(crate) async fn answer(&self, request: Request, events: &mpsc::Sender<Event>) -> Result<Reply, RequestError> {
+    pub(crate) async fn answer(
+        &self,
+        request: PackageRequest,
+        events: &mpsc::Sender<Event>,
+    ) -> Result<Reply, RequestError> {
         match request {
-            Request::Install(request) => self.install(request, events).await,
-            Request::List => self.list().await.map(Reply::Packages),
-            Request::Remove { source } => self.remove(source).map(Reply::Removed),
-            Request::TrustAdd { key, publisher, names } => self.trust(&key, &publisher, names).map(Reply::Keys),
-            Request::TrustList => self.keys().map(Reply::Keys),
-            Request::TrustRevoke { key_id, reason } => self.revoke(&key_id, &reason).map(Reply::Revoked),
-            Request::TrustRename { key_id, publisher } => self.rename(&key_id, &publisher).map(Reply::Keys),
-            Request::Verify { file } => self.verify(&file).map(Reply::Verified),
-            Request::Grant { source, change } => self.grant(&source, &change).map(|entry| Reply::Grants(vec![entry])),
-            Request::Revoke { source } => self.revoke_grant(&source).map(|()| Reply::Done),
-            Request::Grants => self.grants().map(Reply::Grants),
-            Request::Explain { tool, request } => self.explain(&tool, &request).map(Reply::Explained),
-            other => unreachable!("{other:?} is the host's own to answer"),
+            PackageRequest::Install(request) => self.install(request, events).await,
+            PackageRequest::List => self.list().await.map(Reply::Packages),
+            PackageRequest::Remove { source } => self.remove(source).map(Reply::Removed),
+            PackageRequest::TrustAdd { key, publisher, names } => self.trust(&key, &publisher, names).map(Reply::Keys),
+            PackageRequest::TrustList => self.keys().map(Reply::Keys),
+            PackageRequest::TrustRevoke { key_id, reason } => self.revoke(&key_id, &reason).map(Reply::KeyRevoked),
+            PackageRequest::TrustRename { key_id, publisher } => self.rename(&key_id, &publisher).map(Reply::Keys),
+            PackageRequest::Verify { file } => self.verify(&file).map(Reply::Verified),
+            PackageRequest::Grant { source, change } => {
+                self.grant(&source, &change).map(|entry| Reply::Grants(vec![entry]))
+            }
+            PackageRequest::GrantRevoke { source } => self.revoke_grant(&source).map(|()| Reply::Done),
+            PackageRequest::Grants => self.grants().map(Reply::Grants),
+            PackageRequest::Explain { tool, request } => self.explain(&tool, &request).map(Reply::Explained),
         }
     }
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use ringfence_core::limit::{LimitKind, LimitSet};
 use ringfence_core::registry::Registered;
 use ringfence_core::tool::{Origin, ToolSpec};
+use ringfence_store::audit::IndexedEvent;
 use serde::{Deserialize, Serialize};
 
 use super::Asked;
@@ -40,55 +41,55 @@ impl From<&Registered> for ToolEntry {
 
 /// An installed package, as listings show it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct PackageEntry {
+pub(crate) struct PackageEntry {
     /// The source name.
-    pub source: String,
+    pub(crate) source: String,
     /// Its version.
-    pub version: String,
+    pub(crate) version: String,
     /// Who says that they made it.
-    pub publisher: String,
+    pub(crate) publisher: String,
     /// What it is for, as its manifest says.
-    pub description: String,
+    pub(crate) description: String,
     /// Where it came from, as `ringfence install` takes it; `None` where that is not known.
-    pub location: Option<String>,
+    pub(crate) location: Option<String>,
     /// The key that signed it; `None` marks an unsigned package.
-    pub key_id: Option<String>,
+    pub(crate) key_id: Option<String>,
     /// SHA-256 of the component.
-    pub digest: String,
+    pub(crate) digest: String,
     /// The wire names of its tools.
-    pub tools: Vec<String>,
+    pub(crate) tools: Vec<String>,
     /// Whether what they say of their effects is believed.
-    pub effects_accepted: bool,
+    pub(crate) effects_accepted: bool,
     /// The limits that the manifest asks for.
-    pub requested: LimitSet,
+    pub(crate) requested: LimitSet,
     /// Why it does not run, where it does not.
-    pub stopped: Option<String>,
+    pub(crate) stopped: Option<String>,
 }
 
 /// What a source asks for and is granted.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct GrantEntry {
+pub(crate) struct GrantEntry {
     /// The source.
-    pub source: String,
+    pub(crate) source: String,
     /// The operator's file, whether it is there or not.
-    pub file: PathBuf,
+    pub(crate) file: PathBuf,
     /// When the grant ends.
-    pub expires: Option<String>,
+    pub(crate) expires: Option<String>,
     /// What is asked for.
-    pub asked: Vec<Asked>,
+    pub(crate) asked: Vec<Asked>,
     /// What the grant leaves of limits and rate, in words.
-    pub ceiling: Vec<String>,
+    pub(crate) ceiling: Vec<String>,
     /// Why the file cannot be used, where that is so. Nothing is granted then.
-    pub unusable: Option<String>,
+    pub(crate) unusable: Option<String>,
     /// Why nothing of the grant may be used, where it was given to the package of somebody else.
-    pub suspended: Option<String>,
+    pub(crate) suspended: Option<String>,
     /// What the grant gives and the package does not ask for, in words. It has no effect until an update asks for it.
-    pub unused: Vec<String>,
+    pub(crate) unused: Vec<String>,
 }
 
 impl GrantEntry {
     /// What is worth knowing about the grant, in sentences.
-    pub fn notes(&self) -> Vec<String> {
+    pub(crate) fn notes(&self) -> Vec<String> {
         let unused = (!self.unused.is_empty()).then(|| {
             let (source, file, unused) = (&self.source, self.file.display(), self.unused.join("; "));
             format!("{file} grants what `{source}` does not ask for, and would get with an update that does: {unused}")
@@ -97,46 +98,76 @@ impl GrantEntry {
     }
 }
 
+/// An event of the audit log, as listings show it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct AuditEntry {
+    /// Its place in the log.
+    pub(crate) sequence: u64,
+    /// When it was, in milliseconds since the Unix epoch.
+    pub(crate) time: u64,
+    /// What happened.
+    pub(crate) event: String,
+    /// To which call.
+    pub(crate) call: Option<String>,
+    /// Of which tool, where the event says so; likewise all below.
+    pub(crate) tool: Option<String>,
+    /// For which person.
+    pub(crate) user: Option<String>,
+    /// How the call ended, or the secret that it gave out.
+    pub(crate) outcome: Option<String>,
+    /// How the tool came to be here.
+    pub(crate) origin: Option<String>,
+    /// The call that made it.
+    pub(crate) parent: Option<String>,
+}
+
+impl From<IndexedEvent> for AuditEntry {
+    fn from(indexed: IndexedEvent) -> Self {
+        let IndexedEvent { seq: sequence, time, event, call, tool, user, outcome, origin, parent } = indexed;
+        Self { sequence, time, event, call, tool, user, outcome, origin, parent }
+    }
+}
+
 /// A secret, as listings show it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct SecretEntry {
+pub(crate) struct SecretEntry {
     /// Its name.
-    pub name: String,
+    pub(crate) name: String,
     /// When it was stored, in milliseconds since the Unix epoch.
-    pub created: u64,
+    pub(crate) created: u64,
     /// When it last got a new value.
-    pub rotated: Option<u64>,
+    pub(crate) rotated: Option<u64>,
     /// Whether its value is gone from where secrets live.
     #[serde(default)]
-    pub lost: bool,
+    pub(crate) lost: bool,
 }
 
 /// What a package keeps for one user, as listings show it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct StateEntry {
+pub(crate) struct StateEntry {
     /// The source.
-    pub source: String,
+    pub(crate) source: String,
     /// Who signed its package: the id of a key, or `unsigned/` and whom it names as its publisher.
-    pub signer: String,
+    pub(crate) signer: String,
     /// What its package calls itself.
-    pub package: String,
+    pub(crate) package: String,
     /// The user; `None` where the door knew nobody.
-    pub user: Option<String>,
+    pub(crate) user: Option<String>,
     /// How many keys.
-    pub keys: u64,
+    pub(crate) keys: u64,
     /// Bytes of all keys and values.
-    pub bytes: u64,
+    pub(crate) bytes: u64,
 }
 
 /// A trusted key, as listings show it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct KeyEntry {
+pub(crate) struct KeyEntry {
     /// Its id.
-    pub key_id: String,
+    pub(crate) key_id: String,
     /// Whose it is.
-    pub publisher: String,
+    pub(crate) publisher: String,
     /// The source names that it may sign.
-    pub names: Vec<String>,
+    pub(crate) names: Vec<String>,
     /// Why and that it is trusted no longer.
-    pub revoked: Option<String>,
+    pub(crate) revoked: Option<String>,
 }

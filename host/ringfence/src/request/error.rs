@@ -6,19 +6,19 @@ use thiserror::Error;
 /// Why a request was not fulfilled.
 #[derive(Clone, Debug, PartialEq, Eq, Error, Serialize, Deserialize)]
 #[error("{message}")]
-pub struct RequestError {
+pub(crate) struct RequestError {
     /// What kind of no it is.
-    pub kind: ErrorKind,
+    pub(crate) kind: ErrorKind,
     /// A stable code.
-    pub code: String,
+    pub(crate) code: String,
     /// What was refused, why, and what to do.
-    pub message: String,
+    pub(crate) message: String,
 }
 
 /// What kind of no a [`RequestError`] is. Each has an exit code of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ErrorKind {
+pub(crate) enum ErrorKind {
     /// It makes no sense as it was asked.
     Usage,
     /// What was asked for does not exist.
@@ -29,9 +29,24 @@ pub enum ErrorKind {
     Failed,
 }
 
+/// The version of this ringfence.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 impl RequestError {
+    /// That the owner of the state is a ringfence of the version `owner`, and so may mean something else by the same words.
+    pub(crate) fn other_version(owner: &str) -> Self {
+        let message =
+            format!("the ringfence that owns the state is {owner}, this is {VERSION}: restart `ringfence serve`");
+        Self { kind: ErrorKind::Failed, code: "owner_version".into(), message }
+    }
+
+    /// The same, where the owner says that it is of this version and its words show that it is not.
+    pub(crate) fn other_build() -> Self {
+        Self::other_version(&format!("another build of {VERSION}"))
+    }
+
     /// An error of `kind` whose text is that of `error` with all that is behind it.
-    pub fn new(kind: ErrorKind, code: &str, error: &dyn std::error::Error) -> Self {
+    pub(crate) fn new(kind: ErrorKind, code: &str, error: &dyn std::error::Error) -> Self {
         let mut message = error.to_string();
         let mut source = error.source();
         while let Some(error) = source {

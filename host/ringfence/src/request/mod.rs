@@ -15,18 +15,19 @@ use ringfence_core::caller::Caller;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use crate::explanation::Explanation;
-pub use crate::grants::GrantChange;
-pub use crate::means::{Asked, HeldBack};
-pub use entries::{GrantEntry, KeyEntry, PackageEntry, SecretEntry, StateEntry, ToolEntry};
-pub use error::{ErrorKind, RequestError};
-pub use reply::{Changes, InstallReport, LeftBehind, Reply, SecretReport, VerifyReport};
-pub use secret::{PlaceChoice, SecretValue};
+pub(crate) use crate::explanation::Explanation;
+pub(crate) use crate::grants::GrantChange;
+pub(crate) use crate::means::{Asked, HeldBack};
+pub use entries::ToolEntry;
+pub(crate) use entries::{AuditEntry, GrantEntry, KeyEntry, PackageEntry, SecretEntry, StateEntry};
+pub(crate) use error::{ErrorKind, RequestError, VERSION};
+pub(crate) use reply::{Changes, InstallReport, LeftBehind, Reply, SecretReport, VerifyReport};
+pub(crate) use secret::{PlaceChoice, SecretValue};
 
 /// What is asked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Request {
+pub(crate) enum Request {
     /// Make a call.
     Call {
         /// The tool's wire name, or its bare name where that is unique.
@@ -40,66 +41,8 @@ pub enum Request {
     Tools,
     /// Tell of every change of the set of tools, until the asker goes away.
     Watch,
-    /// Install a package.
-    Install(InstallRequest),
-    /// Which packages are installed?
-    List,
-    /// Remove a package.
-    Remove {
-        /// Its source name.
-        source: String,
-    },
-    /// Trust a publisher's key.
-    TrustAdd {
-        /// The public key: the text of a `.pub` file, or its base64 line.
-        key: String,
-        /// Whose it is, for people.
-        publisher: String,
-        /// The source names that it may sign: exact, or with `*` at the end.
-        names: Vec<String>,
-    },
-    /// Which keys are trusted?
-    TrustList,
-    /// Trust a key no longer. Tools that it signed stop.
-    TrustRevoke {
-        /// The key's id.
-        key_id: String,
-        /// Why, for people.
-        reason: String,
-    },
-    /// Call the owner of a key otherwise.
-    TrustRename {
-        /// The key's id.
-        key_id: String,
-        /// Whose it is, for people.
-        publisher: String,
-    },
-    /// Is this file signed by a trusted key?
-    Verify {
-        /// The component. Its signature stands beside it.
-        file: PathBuf,
-    },
-    /// Grant a source more.
-    Grant {
-        /// The source.
-        source: String,
-        /// What.
-        change: GrantChange,
-    },
-    /// Take back all that a source was granted.
-    Revoke {
-        /// The source.
-        source: String,
-    },
-    /// What does each source ask for, and what of it is granted?
-    Grants,
-    /// Would a tool's request be sent?
-    Explain {
-        /// The tool's wire name, or its source.
-        tool: String,
-        /// The request, as `GET https://…`.
-        request: String,
-    },
+    /// Something about packages, trusted keys and grants.
+    Package(PackageRequest),
     /// Store a new secret, or give one that is there a new value.
     SecretSet {
         /// Its name.
@@ -148,27 +91,99 @@ pub enum Request {
     },
 }
 
+/// What is asked about packages, trusted keys and grants.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum PackageRequest {
+    /// Install a package.
+    Install(InstallRequest),
+    /// Which packages are installed?
+    List,
+    /// Remove a package.
+    Remove {
+        /// Its source name.
+        source: String,
+    },
+    /// Trust a publisher's key.
+    TrustAdd {
+        /// The public key: the text of a `.pub` file, or its base64 line.
+        key: String,
+        /// Whose it is, for people.
+        publisher: String,
+        /// The source names that it may sign: exact, or with `*` at the end.
+        names: Vec<String>,
+    },
+    /// Which keys are trusted?
+    TrustList,
+    /// Trust a key no longer. Tools that it signed stop.
+    TrustRevoke {
+        /// The key's id.
+        key_id: String,
+        /// Why, for people.
+        reason: String,
+    },
+    /// Call the owner of a key otherwise.
+    TrustRename {
+        /// The key's id.
+        key_id: String,
+        /// Whose it is, for people.
+        publisher: String,
+    },
+    /// Is this file signed by a trusted key?
+    Verify {
+        /// The component. Its signature stands beside it.
+        file: PathBuf,
+    },
+    /// Grant a source more.
+    Grant {
+        /// The source.
+        source: String,
+        /// What.
+        change: GrantChange,
+    },
+    /// Take back all that a source was granted.
+    GrantRevoke {
+        /// The source.
+        source: String,
+    },
+    /// What does each source ask for, and what of it is granted?
+    Grants,
+    /// Would a tool's request be sent?
+    Explain {
+        /// The tool's wire name, or its source.
+        tool: String,
+        /// The request, as `GET https://…`.
+        request: String,
+    },
+}
+
+impl From<PackageRequest> for Request {
+    fn from(request: PackageRequest) -> Self {
+        Self::Package(request)
+    }
+}
+
 /// How to install a package.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct InstallRequest {
+pub(crate) struct InstallRequest {
     /// The component. Its signature stands beside it.
-    pub file: PathBuf,
+    pub(crate) file: PathBuf,
     /// Where the file was fetched from, to be remembered.
-    pub location: Option<String>,
+    pub(crate) location: Option<String>,
     /// The source name; without it, the one that the manifest proposes.
-    pub name: Option<String>,
+    pub(crate) name: Option<String>,
     /// Take a package that nobody signed.
-    pub allow_unsigned: bool,
+    pub(crate) allow_unsigned: bool,
     /// Believe what the tools say of their effects.
-    pub accept_effects: bool,
+    pub(crate) accept_effects: bool,
     /// Believe it where the package that it replaces was believed, and none of its tools says anything else or new.
-    pub keep_effects: bool,
+    pub(crate) keep_effects: bool,
     /// Take an older version than was once installed.
-    pub allow_downgrade: bool,
+    pub(crate) allow_downgrade: bool,
     /// Take a package of this signer, although the one before was another's.
-    pub accept_signer: Option<String>,
+    pub(crate) accept_signer: Option<String>,
     /// Only verify it and say what would change.
-    pub check_only: bool,
+    pub(crate) check_only: bool,
 }
 
 /// How many events may wait for whoever asked. Further ones are dropped: a tool cannot fill the host with its progress.
@@ -177,7 +192,7 @@ pub(crate) const EVENT_QUEUE: usize = 256;
 /// What happens before the answer.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Event {
+pub(crate) enum Event {
     /// A call reports its progress.
     Progress(Progress),
     /// A longer piece of work begins.

@@ -6,14 +6,13 @@ use ringfence_core::error::CallError;
 use ringfence_core::name::SourceName;
 use ringfence_core::output::ToolOutput;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::{Asked, Explanation, GrantEntry, KeyEntry, PackageEntry, SecretEntry, StateEntry, ToolEntry};
+use super::{Asked, AuditEntry, Explanation, GrantEntry, KeyEntry, PackageEntry, SecretEntry, StateEntry, ToolEntry};
 
 /// What is answered.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reply {
+pub(crate) enum Reply {
     /// How a call ended.
     Called(Result<ToolOutput, CallError>),
     /// The tools that may be called.
@@ -23,7 +22,7 @@ pub enum Reply {
     /// A package is removed.
     Removed(LeftBehind),
     /// A key is revoked. What it signed has stopped.
-    Revoked(Vec<LeftBehind>),
+    KeyRevoked(Vec<LeftBehind>),
     /// What installing a package would change. Nothing has changed.
     Planned(Changes),
     /// The installed packages.
@@ -56,68 +55,68 @@ pub enum Reply {
         events: u64,
     },
     /// The last events of the audit log, newest first.
-    Audit(Vec<Value>),
+    Audit(Vec<AuditEntry>),
     /// Done; there is nothing to add.
     Done,
 }
 
 /// What was installed.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct InstallReport {
+pub(crate) struct InstallReport {
     /// The package.
-    pub package: PackageEntry,
+    pub(crate) package: PackageEntry,
     /// The version that it replaces.
-    pub replaced: Option<String>,
+    pub(crate) replaced: Option<String>,
     /// How it differs from that.
-    pub changes: Changes,
+    pub(crate) changes: Changes,
     /// What it asks for and does not get, in sentences.
-    pub narrowed: Vec<String>,
+    pub(crate) narrowed: Vec<String>,
     /// What is worth knowing about its schemas, in sentences.
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
     /// What it asks for beside limits.
-    pub asked: Vec<Asked>,
+    pub(crate) asked: Vec<Asked>,
     /// What is worth knowing about its grant, and about what was kept under its name, in sentences.
-    pub grant: Vec<String>,
+    pub(crate) grant: Vec<String>,
 }
 
 /// What is left of a package that was removed or stopped.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct LeftBehind {
+pub(crate) struct LeftBehind {
     /// Its source.
-    pub source: SourceName,
+    pub(crate) source: SourceName,
     /// The file of its grant, where there is one. It is the operator's, so it stays.
-    pub grant: Option<PathBuf>,
+    pub(crate) grant: Option<PathBuf>,
     /// The entries under `[policy]` in the configuration that name it.
-    pub policy: Vec<String>,
+    pub(crate) policy: Vec<String>,
 }
 
 /// How a package differs from the one that it replaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Changes {
+pub(crate) struct Changes {
     /// Its version.
-    pub version: String,
+    pub(crate) version: String,
     /// What it asks for that the other did not, in words. Nothing of it is granted by itself.
-    pub asks_more: Vec<String>,
+    pub(crate) asks_more: Vec<String>,
     /// What is different about its tools, in words.
-    pub tools: Vec<String>,
+    pub(crate) tools: Vec<String>,
 }
 
 /// The secrets, as listings show them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct SecretReport {
+pub(crate) struct SecretReport {
     /// Where they live; `None` before the first one.
-    pub place: Option<String>,
+    pub(crate) place: Option<String>,
     /// Each, by name.
-    pub secrets: Vec<SecretEntry>,
+    pub(crate) secrets: Vec<SecretEntry>,
 }
 
 /// Who signed a file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct VerifyReport {
+pub(crate) struct VerifyReport {
     /// The key's id.
-    pub key_id: String,
+    pub(crate) key_id: String,
     /// Whose it is.
-    pub publisher: String,
+    pub(crate) publisher: String,
     /// What the signer wrote beside the signature; it is covered by it.
-    pub trusted_comment: String,
+    pub(crate) trusted_comment: String,
 }

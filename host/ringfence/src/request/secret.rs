@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// Where secrets are to live, and what opens that.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PlaceChoice {
+pub(crate) enum PlaceChoice {
     /// The system's keyring.
     Keyring,
     /// The kernel's keyring.
@@ -21,7 +21,7 @@ pub enum PlaceChoice {
 
 /// The value of a secret on its way to the owner of the state, over the socket that only the operator can open.
 #[derive(Clone)]
-pub struct SecretValue(pub Secret);
+pub(crate) struct SecretValue(pub(crate) Secret);
 
 impl std::fmt::Debug for SecretValue {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

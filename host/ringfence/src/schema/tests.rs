@@ -1,4 +1,8 @@
+#[path = "../../../../tests/support/leaves.rs"]
+mod leaves;
+
 use proptest::prelude::*;
+use ringfence_core::limit::LimitKind;
 use ringfence_package::reading::from_toml;
 use serde_json::json;
 
@@ -8,11 +12,19 @@ use crate::grants::GrantFile;
 /// A file with every field, by what reads it.
 struct Case {
     file: File,
+    /// The text, in which `LIMITS` stands for a line with each limit.
     text: &'static str,
     /// The types alone.
     types: fn(&str) -> bool,
     /// All that is checked when the file is read.
     whole: fn(&str) -> bool,
+}
+
+impl Case {
+    fn text(&self) -> String {
+        let limits: String = LimitKind::all().map(|kind| format!("{} = 5\n", kind.key())).collect();
+        self.text.replace("LIMITS\n", &limits)
+    }
 }
 
 const CASES: [Case; 3] = [
@@ -44,8 +56,7 @@ description = "Tells the weather."
 license = "MIT"
 homepage = "https://example.org/weather"
 [limits]
-fuel = 1000
-http_time_ms = 1000
+LIMITS
 [capabilities]
 env = ["LANG"]
 secrets = { test = ["hook_*"], sign = ["hook_key"] }
@@ -77,6 +88,20 @@ requests = []
 [capabilities.credentials.f]
 place = { json = "/auth" }
 requests = []
+[capabilities.credentials.g]
+place = "bearer"
+requests = []
+[capabilities.credentials.g.oauth2]
+token_url = "https://login.example.org/token"
+grant = "client_credentials"
+scopes = ["read"]
+audience = "https://api.example.org"
+client_auth = "client_secret_post"
+[capabilities.tools]
+calculator = "evaluates arithmetic expressions"
+[capabilities.state]
+bytes = 1000
+keys = 10
 "#;
 
 const GRANT: &str = r#"
@@ -85,8 +110,11 @@ addresses = ["127.0.0.0/8"]
 env = { LANG = "en" }
 secrets = { test = ["hook_*"], sign = ["hook_key"] }
 workspace = { read = ["docs/**"], write = ["out/*"] }
-limits = { fuel = 1000 }
 rate = { per_minute = 1, per_hour = 2 }
+tools = { calculator = "calc__evaluate" }
+state = { bytes = 1000, keys = 10 }
+[limits]
+LIMITS
 [[http]]
 url = "https://api.example.org/v1/**"
 methods = ["GET"]
@@ -97,6 +125,12 @@ time_ms = 4
 [credentials.token]
 secret = "weather_token"
 requests = [{ url = "https://api.example.org/v1/**", methods = ["GET"] }]
+[credentials.token.oauth2]
+client_id = "ada"
+refresh_token = "weather_refresh"
+token_url = "https://login.example.org/token"
+scopes = ["read"]
+audience = "https://api.example.org"
 "#;
 
 const CONFIG: &str = r#"
@@ -111,21 +145,32 @@ per_caller_and_tool = 16
 per_tool = 8
 wait_ms = 100
 [limits]
-fuel = 5
+LIMITS
 [rate]
 per_minute = 60
 per_hour = 1000
 unlimited = false
 [tools.calc.limits]
-fuel = 5
+LIMITS
 [tools.calc.rate]
 unlimited = true
+[tools.text.rate]
+per_minute = 60
+per_hour = 1000
 [policy]
 allow = ["echo"]
-deny = []
+deny = ["time"]
 [network]
 authorities = "own.pem"
 connect_ms = 10
+hosts = { "api.example.org" = "127.0.0.1:8443" }
+[secrets]
+reveal = ["a_*"]
+[distribution]
+addresses = ["10.0.0.0/8"]
+plain_http = ["registry.example.org:5000"]
+[indexes]
+acme = "https://packages.acme.example/index.json"
 [workspace]
 root = "files"
 [audit]
@@ -191,10 +236,28 @@ fn document(text: &str) -> Value {
 
 #[test]
 fn what_has_every_field_is_accepted() {
-    for Case { file, text, whole, .. } in CASES {
-        assert!(whole(text), "{file:?}");
-        let validator = jsonschema::validator_for(file.schema().as_value()).unwrap();
-        assert_eq!(validator.iter_errors(&document(text)).map(|error| error.to_string()).collect::<Vec<_>>(), [""; 0]);
+    for case in CASES {
+        let (file, text) = (case.file, case.text());
+        assert!((case.whole)(&text), "{file:?}");
+        let (schema, document) = (file.schema(), document(&text));
+        let validator = jsonschema::validator_for(schema.as_value()).unwrap();
+        assert_eq!(validator.iter_errors(&document).map(|error| error.to_string()).collect::<Vec<_>>(), [""; 0]);
+        let left_out = |path: &String| !holds(&document, &path.replace("[]", ".[]").split('.').collect::<Vec<_>>());
+        let left_out: Vec<_> = leaves::fields(schema.as_value(), "").into_iter().filter(left_out).collect();
+        assert_eq!(left_out, [""; 0], "the text of {file:?} has not every field");
+    }
+}
+
+/// Whether `value` has something at `path`: `*` is any name, `[]` any place in a list, and the last step may be the word
+/// that stands there.
+fn holds(value: &Value, path: &[&str]) -> bool {
+    let [step, rest @ ..] = path else { return true };
+    match (*step, value) {
+        ("*", Value::Object(fields)) => fields.values().any(|value| holds(value, rest)),
+        ("[]", Value::Array(list)) => list.iter().any(|value| holds(value, rest)),
+        (word, Value::String(text)) => rest.is_empty() && word == text,
+        (name, Value::Object(fields)) => fields.get(name).is_some_and(|value| holds(value, rest)),
+        _ => false,
     }
 }
 
@@ -204,8 +267,8 @@ proptest! {
         case in 0..CASES.len(),
         changes in proptest::collection::vec((any::<proptest::sample::Index>(), change()), 1..3),
     ) {
-        let Case { file, text, types, whole } = &CASES[case];
-        let mut document = document(text);
+        let Case { file, types, whole, .. } = &CASES[case];
+        let mut document = document(&CASES[case].text());
         for (place, change) in &changes {
             let pointers = pointers(&document);
             let pointer: &String = place.get(&pointers);

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
-use wasmtime::{Config, Enabled, InstanceAllocationStrategy, PoolingAllocationConfig};
+use wasmtime::{Config, Enabled, InstanceAllocationStrategy, OptLevel, PoolingAllocationConfig};
 
 use crate::component::CodeError;
 use crate::concurrency::nested;
@@ -135,7 +135,24 @@ impl Engine {
     /// # Errors
     /// When the machine or the settings do not permit one.
     pub fn new(settings: EngineSettings) -> Result<Self, EngineError> {
-        let inner = wasmtime::Engine::new(&config(&settings)).map_err(EngineError)?;
+        let config = config(&settings);
+        Self::with(settings, &config)
+    }
+
+    /// An engine for a component that is asked once which tools it holds. Its code is there sooner and runs slower, and no
+    /// pool is made.
+    ///
+    /// # Errors
+    /// When the machine does not permit one.
+    pub fn for_one_question() -> Result<Self, EngineError> {
+        let settings = EngineSettings { pooling: false, ..EngineSettings::default() };
+        let mut config = config(&settings);
+        config.cranelift_opt_level(OptLevel::None);
+        Self::with(settings, &config)
+    }
+
+    fn with(settings: EngineSettings, config: &Config) -> Result<Self, EngineError> {
+        let inner = wasmtime::Engine::new(config).map_err(EngineError)?;
         if settings.metering == Metering::Epoch {
             tick(&inner);
         }

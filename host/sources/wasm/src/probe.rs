@@ -1,4 +1,4 @@
-//! Asking a component which tools it holds: once when it is built and once when it is installed, never to list tools.
+//! Asking a component which tools it holds: when it is built, packed, inspected or installed, never to list tools.
 
 use std::time::Duration;
 

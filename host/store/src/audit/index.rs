@@ -21,12 +21,12 @@ const EVERY: Duration = Duration::from_secs(1);
 const BATCH: usize = 4096;
 
 /// Raised when the tables change; an index of another version is made anew.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 const TABLES: &str = "
     CREATE TABLE event (
         seq INTEGER PRIMARY KEY, time INTEGER NOT NULL, event TEXT NOT NULL, call TEXT, tool TEXT, origin TEXT,
-        outcome TEXT, parent TEXT
+        outcome TEXT, parent TEXT, user TEXT
     ) STRICT;
     CREATE INDEX event_of_call ON event (call);
     CREATE TABLE followed (segment TEXT PRIMARY KEY, offset INTEGER NOT NULL) STRICT;";
@@ -50,6 +50,8 @@ pub struct IndexedEvent {
     pub outcome: Option<String>,
     /// The call that made it, where a tool did and the event says so.
     pub parent: Option<String>,
+    /// The person that it was made for, where the event says so.
+    pub user: Option<String>,
 }
 
 /// The part of an event's JSON that is indexed.
@@ -62,6 +64,14 @@ struct Searchable {
     outcome: Option<String>,
     parent: Option<String>,
     secret: Option<String>,
+    #[serde(default)]
+    caller: Caller,
+}
+
+/// The part of a caller that is indexed.
+#[derive(Default, Deserialize)]
+struct Caller {
+    user: Option<String>,
 }
 
 /// The index, and the thread that keeps it up to date.
@@ -191,7 +201,7 @@ impl Index {
     fn recent(&self, limit: usize) -> rusqlite::Result<Vec<IndexedEvent>> {
         self.connection
             .prepare_cached(
-                "SELECT seq, time, event, call, tool, origin, outcome, parent FROM event ORDER BY seq DESC LIMIT ?1",
+                "SELECT seq, time, event, call, tool, origin, outcome, parent, user FROM event ORDER BY seq DESC LIMIT ?1",
             )?
             .query_map([i64::try_from(limit).unwrap_or(i64::MAX)], |row| {
                 Ok(IndexedEvent {
@@ -203,6 +213,7 @@ impl Index {
                     origin: row.get(5)?,
                     outcome: row.get(6)?,
                     parent: row.get(7)?,
+                    user: row.get(8)?,
                 })
             })?
             .collect()
@@ -214,7 +225,7 @@ fn insert(transaction: &Transaction<'_>, text: &[u8]) -> rusqlite::Result<()> {
     let Some(line) = Line::parse(text) else { return Ok(()) };
     let Ok(event) = serde_json::from_str::<Searchable>(line.event.get()) else { return Ok(()) };
     transaction
-        .prepare_cached("INSERT OR REPLACE INTO event VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?
+        .prepare_cached("INSERT OR REPLACE INTO event VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)")?
         .execute(params![
             line.link.seq.cast_signed(),
             line.time.cast_signed(),
@@ -223,7 +234,8 @@ fn insert(transaction: &Transaction<'_>, text: &[u8]) -> rusqlite::Result<()> {
             event.tool,
             event.origin,
             event.outcome.or(event.secret),
-            event.parent
+            event.parent,
+            event.caller.user
         ])
         .map(drop)
 }

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// The longest message, in bytes.
+/// The longest message, in bytes: twice the largest parameters that a tool takes by default, since clients escape them.
 pub(super) const MAX_MESSAGE: usize = 16 << 20;
 
 /// Why a line is no message, for whoever sent it.

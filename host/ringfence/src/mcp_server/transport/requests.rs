@@ -14,7 +14,7 @@ use super::message::MAX_MESSAGE;
 /// How many requests of one client run at once.
 pub(super) const MAX_RUNNING: usize = 64;
 
-/// How many bytes they have together.
+/// How many bytes they have together: the longest message leaves room for another.
 pub(super) const MAX_RUNNING_BYTES: usize = 2 * MAX_MESSAGE;
 
 /// How many wait behind them.

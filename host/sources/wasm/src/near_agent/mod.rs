@@ -9,7 +9,7 @@
 //! | `workspace-read` | a granted file that is text, else nothing |
 //! | `http-request` | the door to the network, with the credentials that the grant places |
 //! | `secret-exists` | whether there is a secret, for those that may be asked about |
-//! | `tool-invoke` | an error: no tool can be called from there |
+//! | `tool-invoke` | a call of the tool that the grant names |
 //!
 //! They stand in one interface, so it is there for every such component; each function answers for itself what was not
 //! granted.
