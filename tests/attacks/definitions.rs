@@ -5,12 +5,12 @@ use std::path::Path;
 use std::thread;
 
 use ringfence::author::package;
-use ringfence::{Home, LimitSet, Ringfence};
+use ringfence::{LimitSet, Ringfence};
 use ringfence_package::{Component, Manifest, section};
 use serde_json::{Value, json};
 
 use crate::mcp::{Lines, home_with};
-use crate::support::binary::{Home as Folder, Run};
+use crate::support::binary::{Home, Run};
 use crate::support::guests;
 use crate::support::host::with_guests;
 
@@ -21,7 +21,7 @@ async fn refusal_under(name: &str, config: &str, limits: LimitSet) -> String {
     // Its code is loaded by now.
     neighbours.sixty_four_neighbours().await;
     let folder = tempfile::tempdir().unwrap();
-    let hostile = Ringfence::builder(Home::at(folder.path()))
+    let hostile = Ringfence::builder(ringfence::Home::at(folder.path()))
         .config(toml::from_str(config).unwrap())
         .register_wasm("hostile", &guests::component(name), limits)
         .open();
@@ -59,7 +59,7 @@ async fn ten_thousand_tools_are_too_many() {
 #[tokio::test]
 async fn no_tools_are_too_few() {
     let folder = tempfile::tempdir().unwrap();
-    let opened = Ringfence::builder(Home::at(folder.path()))
+    let opened = Ringfence::builder(ringfence::Home::at(folder.path()))
         .register_wasm("hostile", &guests::component("no_tools"), LimitSet::default())
         .open()
         .await;
@@ -110,13 +110,13 @@ async fn bad_schemas_are_refused_all_at_once_with_their_places() {
     run.fails(3, &["the author has to correct them"]);
 }
 
-/// Installs `file` at a running server whose client makes 64 calls of a neighbour at once, again and again: all of them
+/// Installs `package` at a running server whose client makes 64 calls of a neighbour at once, again and again: all of them
 /// are answered rightly, and the first before the installation ends.
-fn installed_beside_neighbours(config: &str, file: impl FnOnce() -> Vec<u8>) -> Run {
+fn installed_beside_neighbours(config: &str, package: &[u8]) -> Run {
     let home = home_with(&["mirror"]);
     let settings = std::fs::read_to_string(home.path().join("home/config.toml")).unwrap();
     home.file("home/config.toml", settings + config);
-    let file = home.file("liar.wasm", file());
+    let file = home.file("liar.wasm", package);
     let mut server = Lines::start(&home);
     server.initialize("2025-06-18");
     sixty_four_calls(&mut server);
@@ -133,7 +133,7 @@ fn installed_beside_neighbours(config: &str, file: impl FnOnce() -> Vec<u8>) -> 
     run
 }
 
-fn install(home: &Folder, file: &Path) -> Run {
+fn install(home: &Home, file: &Path) -> Run {
     home.args(&["install", file.to_str().unwrap(), "--allow-unsigned"])
 }
 
@@ -164,14 +164,14 @@ fn a_component_that_lies_is_not_installed_and_disturbs_nobody() {
         ("taken_names", "defines other tools than its manifest"),
         ("many_tools", "it defines 10000 tools"),
     ] {
-        installed_beside_neighbours("", || lying(guest, "mirror", "")).fails(3, &[error]);
+        installed_beside_neighbours("", &lying(guest, "mirror", "")).fails(3, &[error]);
     }
 }
 
 #[test]
 fn a_component_that_never_starts_is_not_installed_and_disturbs_nobody() {
-    let package = || lying("start_loops", "big_table_ok", "[limits]\ndeadline_ms = 3000\n");
-    installed_beside_neighbours("[engine]\nmetering = \"epoch\"\n", package).fails(3, &["limit of time"]);
+    let package = lying("start_loops", "big_table_ok", "[limits]\ndeadline_ms = 3000\n");
+    installed_beside_neighbours("[engine]\nmetering = \"epoch\"\n", &package).fails(3, &["limit of time"]);
 }
 
 #[test]
