@@ -26,7 +26,7 @@ const HOSTILE: [&str; 10] = [
 ];
 
 pub async fn run() {
-    let whole = Whole::with(&[&["mirror"], &HOSTILE[..]].concat()).await;
+    let whole = Whole::with(&[&["mirror"][..], &HOSTILE].concat()).await;
     latencies(&whole).await;
     let started = Instant::now();
     let alone = percentile_99(latencies(&whole).await);
