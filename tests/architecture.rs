@@ -41,6 +41,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("ringfence-tool-web-search", &["ringfence-sdk"]),
     ("ringfence-guests", &["ringfence-wit"]),
     ("ringfence-guest-mirror-plain", &["ringfence-sdk"]),
+    ("ringfence-guest-text-waiting", &["ringfence-sdk"]),
 ];
 
 /// Heavy dependencies and the crates that may have them: a trust line runs around each.

@@ -58,6 +58,41 @@ fn json_is_one_document_for_answers_and_errors() {
 }
 
 #[test]
+fn the_record_is_listed_as_far_back_as_is_said() {
+    let home = Home::new();
+    for _ in 0..8 {
+        home.args(&["call", "echo", "{\"message\": \"x\"}"]).ok();
+    }
+    let places = |line: &str| {
+        let events = home.run(line).json();
+        events.as_array().unwrap().iter().map(|event| event["sequence"].as_u64().unwrap()).collect::<Vec<_>>()
+    };
+    let all = places("audit --json --last 100");
+    assert_eq!(all.len(), 24, "a call has three events");
+    assert!(all.is_sorted_by(|a, b| a > b), "the newest first: {all:?}");
+    assert_eq!(places("audit --json --last 2"), all[..2]);
+    assert_eq!(places("audit --json"), all[..20]);
+}
+
+#[test]
+fn the_log_tells_as_much_as_is_said() {
+    let home = Home::new();
+    crate::support::packages::install_unsigned(&home, "forged_log");
+    let logged = |filter: &str| {
+        let mut command = home.command();
+        command.env("RINGFENCE_LOG", filter).args(["call", "forged-log__run"]);
+        Home::feed(command, "").err
+    };
+    assert!(home.run("call forged-log__run").err.contains("the vault is open"));
+    assert!(logged("").contains("the vault is open"), "nothing is the default");
+    assert_eq!(logged("off"), "");
+    assert_eq!(logged("guest=warn"), "");
+    // What is not said otherwise.
+    std::fs::remove_dir_all(home.path().join("home/state/compiled")).unwrap();
+    assert!(logged("info").contains("there is no compiled code"));
+}
+
+#[test]
 fn parameters_can_come_from_standard_input() {
     let home = Home::new();
     assert_eq!(home.fed(&["call", "echo", "-"], "{\"message\": \"piped\"}").ok(), "piped\n");

@@ -16,7 +16,7 @@ use tokio::sync::mpsc as channel;
 use crate::support::binary::Home;
 
 /// A home with the guests `names` installed, unsigned, and no rates.
-fn home_with(names: &[&str]) -> Home {
+pub(crate) fn home_with(names: &[&str]) -> Home {
     let home = Home::new();
     home.file("home/config.toml", "[rate]\nunlimited = true\n");
     for name in names {
@@ -26,17 +26,23 @@ fn home_with(names: &[&str]) -> Home {
 }
 
 /// A server at the other end of pipes, spoken to line by line.
-struct Lines {
+pub(crate) struct Lines {
     child: Child,
     input: Option<ChildStdin>,
     output: mpsc::Receiver<String>,
 }
 
 impl Lines {
-    fn start(home: &Home) -> Self {
+    pub(crate) fn start(home: &Home) -> Self {
+        Self::serving(home, &[])
+    }
+
+    /// With more arguments.
+    fn serving(home: &Home, args: &[&str]) -> Self {
         let mut child = home
             .command()
             .arg("serve")
+            .args(args)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())
@@ -48,11 +54,11 @@ impl Lines {
         Self { input: child.stdin.take(), child, output }
     }
 
-    fn send(&mut self, message: &Value) {
+    pub(crate) fn send(&mut self, message: &Value) {
         writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
     }
 
-    fn receive(&self) -> Value {
+    pub(crate) fn receive(&self) -> Value {
         let line = self.output.recv_timeout(Duration::from_secs(60)).expect("the server answers");
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("not protocol: {line}"))
     }
@@ -69,7 +75,7 @@ impl Lines {
         }
     }
 
-    fn initialize(&mut self, version: &str) -> Value {
+    pub(crate) fn initialize(&mut self, version: &str) -> Value {
         self.send(&json!({"jsonrpc": "2.0", "id": "init", "method": "initialize", "params": {
             "protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
         }}));
@@ -86,7 +92,7 @@ impl Lines {
         said
     }
 
-    fn request(&mut self, id: &Value, method: &str, params: &Value) -> Value {
+    pub(crate) fn request(&mut self, id: &Value, method: &str, params: &Value) -> Value {
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
         self.answer(id).0
     }
@@ -496,4 +502,31 @@ async fn a_real_client_lists_calls_and_gets_progress() {
     assert!(matches!(answer, ServerResult::CallToolResult(_)));
     assert_eq!((reports.recv().await, reports.recv().await), (Some(1.0), Some(2.0)));
     client.cancel().await.unwrap();
+}
+
+#[test]
+fn calls_are_made_for_whom_the_server_was_started() {
+    let home = home_with(&[]);
+    let asks = "[capabilities.state]\nbytes = 100\nkeys = 3\n";
+    let file = home.file("keeper.wasm", crate::support::guests::package_with("keeper", "keeper", asks));
+    home.args(&["install", file.to_str().unwrap(), "--allow-unsigned"]).ok();
+    home.run("grant keeper --all").ok();
+    let mut server = Lines::serving(&home, &["--user", "ada", "--agent", "helper", "--session", "monday"]);
+    server.initialize("2025-06-18");
+    let entry = json!({"key": "colour", "value": "blue"});
+    let kept = server.request(&json!(1), "tools/call", &json!({"name": "keeper__keep", "arguments": entry}));
+    assert_eq!(kept["result"]["isError"], json!(false), "{kept}");
+    server.leave();
+    let recalled = |user: &str| home.args(&["call", "keeper__recall", "{\"key\": \"colour\"}", "--user", user]).json();
+    assert_eq!(recalled("ada"), "blue");
+    assert!(recalled("bob").is_null());
+    assert!(home.run("call keeper__recall {\"key\":\"colour\"}").json().is_null(), "nobody is not somebody");
+    home.run("call echo {\"message\":\"x\"} --user bob --agent other --session tuesday").ok();
+    let record = std::fs::read_to_string(home.path().join("home/state/audit/00000000000000000001.jsonl")).unwrap();
+    for caller in [
+        r#""caller":{"user":"ada","agent":"helper","session":"monday"}"#,
+        r#""caller":{"user":"bob","agent":"other","session":"tuesday"}"#,
+    ] {
+        assert_eq!(record.matches(caller).count(), 1, "{record}");
+    }
 }

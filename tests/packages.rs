@@ -5,6 +5,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::support::binary::Home;
+use crate::support::guests;
 use crate::support::packages::{package, signed};
 use crate::support::repository;
 
@@ -50,7 +51,7 @@ fn an_update_takes_effect_at_the_next_call() {
     let (home, old) = signed("mirror", "1.0.0");
     home.args(&["install", old.to_str().unwrap()]).ok();
     let before = home.run("list --json").json()[0]["digest"].clone();
-    let new = home.file("new.wasm", crate::support::guests::package("slow", "mirror", "1.1.0"));
+    let new = home.file("new.wasm", guests::package("slow", "mirror", "1.1.0"));
     home.sign(&new, "acme");
     assert!(home.args(&["install", new.to_str().unwrap()]).ok().contains("(was 1.0.0)"));
     assert_ne!(home.run("list --json").json()[0]["digest"], before);
@@ -80,11 +81,7 @@ fn install_shows_what_a_tool_asks_for_and_what_it_does_not_get() {
     let home = Home::new();
     let file = home.file(
         "greedy.wasm",
-        crate::support::guests::package_with(
-            "mirror",
-            "greedy",
-            "[limits]\nfuel = 9000000000\nmemory_bytes = 10000000\n",
-        ),
+        guests::package_with("mirror", "greedy", "[limits]\nfuel = 9000000000\nmemory_bytes = 10000000\n"),
     );
     let shown = home.args(&["install", file.to_str().unwrap(), "--allow-unsigned"]).ok();
     for part in ["fuel 9000000000", "memory_bytes 10000000", "gets 500000000", "[tools.\"greedy\".limits]"] {
@@ -99,8 +96,8 @@ fn what_a_tool_asks_for_is_shown_before_and_when_it_is_installed() {
     let home = Home::new();
     let asks = "[limits]\nfuel = 1000000\n[[capabilities.http]]\nurl = \"https://api.example.org/**\"\n\
                 [capabilities.workspace]\nread = [\"docs/**\"]\n[capabilities.secrets]\nsign = [\"hook\"]\n";
-    home.file("asks.wasm", crate::support::guests::package_with("mirror", "asks", asks));
-    home.file("quiet.wasm", crate::support::guests::package_with("mirror", "quiet", ""));
+    home.file("asks.wasm", guests::package_with("mirror", "asks", asks));
+    home.file("quiet.wasm", guests::package_with("mirror", "quiet", ""));
     for command in ["inspect asks.wasm", "install asks.wasm --allow-unsigned"] {
         let shown = home.run(command).ok();
         for part in ["fuel 1000000", "HTTP GET", "https://api.example.org/**", "reading `docs/**`", "the secret `hook`"]
@@ -112,7 +109,7 @@ fn what_a_tool_asks_for_is_shown_before_and_when_it_is_installed() {
     assert!(home.run("inspect quiet.wasm").ok().contains("asks for   nothing"));
     assert!(home.run("install quiet.wasm --allow-unsigned").ok().contains("asks for nothing"));
     let only_files = "[capabilities.workspace]\nread = [\"docs/**\"]\n";
-    home.file("files.wasm", crate::support::guests::package_with("mirror", "files", only_files));
+    home.file("files.wasm", guests::package_with("mirror", "files", only_files));
     for command in ["inspect files.wasm", "install files.wasm --allow-unsigned"] {
         let shown = home.run(command).ok();
         assert!(!shown.contains("for nothing") && !shown.contains("for   nothing"), "{shown}");
@@ -182,4 +179,28 @@ fn plain_functions_become_tools_of_a_signed_package() {
     let run = home.args(&["call", "plain__add", "{\"a\": 18446744073709551614, \"b\": 1}"]);
     assert_eq!(run.json()["result"], "18446744073709551615");
     home.args(&["call", "plain__add", "{\"a\": -1, \"b\": 1}"]).fails(2, &["not valid"]);
+}
+
+/// What a start with a thousand of them costs is measured by tests/benches/startup.rs.
+#[test]
+fn a_start_compiles_nothing_however_many_tools_are_installed() {
+    const PACKAGES: usize = 20;
+    let home = Home::new();
+    let one = guests::package("big_table_ok", "tool", "1.0.0");
+    for i in 0..PACKAGES {
+        let file = home.file("tool.wasm", guests::with_field(&one, "name", format!("tool-{i}").into()));
+        home.args(&["install", file.to_str().unwrap(), "--allow-unsigned"]).ok();
+    }
+    let compiled = home.path().join("home/state/compiled");
+    let count = || std::fs::read_dir(&compiled).map_or(0, Iterator::count);
+    assert_eq!(count(), PACKAGES, "they are all different");
+    std::fs::remove_dir_all(&compiled).unwrap();
+    assert_eq!(home.run("list --json").json().as_array().unwrap().len(), PACKAGES);
+    let tools = home.run("tools --json").json();
+    let listed = tools.as_array().unwrap().iter().filter(|tool| tool["name"].as_str().unwrap().starts_with("tool-"));
+    assert_eq!(listed.count(), PACKAGES);
+    home.args(&["call", "echo", "{\"message\": \"x\"}"]).ok();
+    assert_eq!(count(), 0);
+    home.run("call tool-7__run").ok();
+    assert_eq!(count(), 1, "what is called is compiled, and nothing else");
 }

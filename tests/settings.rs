@@ -64,10 +64,18 @@ async fn instances_bound_all_tools_together() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_waits_for_a_place_as_long_as_it_is_told() {
-    let config = "[concurrency]\nper_tool = 1\nwait_ms = 20000\n[limits]\ndeadline_ms = 1000\n";
-    let host = with_guests(&["wait_an_hour"], config).await;
-    // The first one ends at its deadline; the second one has its place then.
-    assert!(finds_place(&host, &["ada"], "wait-an-hour__run", "bob").await);
+    let config = |wait_ms, deadline_ms| {
+        format!("[concurrency]\nper_tool = 1\nwait_ms = {wait_ms}\n[limits]\ndeadline_ms = {deadline_ms}\n")
+    };
+    // The first one ends at its deadline; the second one has its place then, if it still waits. Without a word it would
+    // wait for five seconds.
+    let longer = with_guests(&["wait_an_hour"], &config(20_000, 6500)).await;
+    let shorter = with_guests(&["wait_an_hour"], &config(1000, 3000)).await;
+    let (found, refused) = tokio::join!(
+        finds_place(&longer, &["ada"], "wait-an-hour__run", "bob"),
+        finds_place(&shorter, &["ada"], "wait-an-hour__run", "bob"),
+    );
+    assert!(found && !refused);
 }
 
 #[tokio::test]

@@ -7,14 +7,14 @@ use crate::support::host::with_guests;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_memory_bomb_ends_at_the_limit_over_all_memories() {
     let host = with_guests(&["memory_bomb", "mirror"], "").await;
-    let (error, _) = host.beside_neighbours("memory_bomb", json!({})).await;
+    let error = host.beside_neighbours("memory_bomb", json!({})).await;
     assert_eq!(error.code(), "limit.memory");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_table_bomb_ends_at_the_limit_over_all_tables() {
     let host = with_guests(&["table_bomb", "mirror"], "").await;
-    let (error, _) = host.beside_neighbours("table_bomb", json!({})).await;
+    let error = host.beside_neighbours("table_bomb", json!({})).await;
     assert_eq!(error.code(), "limit.table");
 }
 

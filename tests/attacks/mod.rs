@@ -3,6 +3,7 @@
 mod busy_guests;
 mod crashing_guests;
 mod definitions;
+mod empty_wasi;
 mod greedy_guests;
 mod interrupted_install;
 mod killed_hosts;

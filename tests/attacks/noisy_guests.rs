@@ -9,7 +9,7 @@ use crate::support::packages;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_log_flood_ends_at_the_limit_of_the_log() {
     let host = with_guests(&["log_flood", "mirror"], "").await;
-    let (error, _) = host.beside_neighbours("log_flood", json!({})).await;
+    let error = host.beside_neighbours("log_flood", json!({})).await;
     assert_eq!(error.code(), "limit.log");
 }
 

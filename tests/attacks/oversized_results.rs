@@ -8,7 +8,7 @@ use crate::support::host::with_guests;
 async fn a_million_strings_that_alias_one_region_are_not_copied() {
     let host = with_guests(&["alias_strings", "mirror"], "").await;
     let before = resident_bytes();
-    let (error, _) = host.beside_neighbours("alias_strings", json!({})).await;
+    let error = host.beside_neighbours("alias_strings", json!({})).await;
     assert_eq!(error.code(), "limit.host_call");
     assert!(resident_bytes().saturating_sub(before) < 256 << 20);
 }
@@ -16,7 +16,7 @@ async fn a_million_strings_that_alias_one_region_are_not_copied() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_huge_result_names_the_limit_and_the_size() {
     let host = with_guests(&["huge_result", "mirror"], "[limits]\nhost_call_bytes = 100000000\n").await;
-    let (error, _) = host.beside_neighbours("huge_result", json!({})).await;
+    let error = host.beside_neighbours("huge_result", json!({})).await;
     assert_eq!(error.code(), "limit.result");
     assert!(error.to_string().contains("50331680"), "{error}");
 }

@@ -1,9 +1,12 @@
-//! What a live instance takes: a thousand of them waiting in poll, in a process of its own.
+//! What a live instance of the `text` guest takes: a thousand of them waiting in poll, in a process of its own.
 
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use ringfence::Caller;
+use ringfence::core::call::{CallContext, ProgressSink, ToolCall};
+use ringfence::{Caller, Progress};
 use serde_json::json;
 
 use super::hosts::Whole;
@@ -13,29 +16,51 @@ const MANY: u64 = 1000;
 pub fn run() {
     let (none, many) = (resident_with(0), resident_with(MANY));
     let each = many.saturating_sub(none) as f64 / MANY as f64 / 1024.0;
-    super::ratio("a live instance that waits in poll, in KiB", each, 1.0, 64.0);
+    super::ratio("a live instance of `text` that waits in poll, in KiB", each, 1.0, 64.0);
 }
 
 /// Bytes that a fresh process holds with `count` calls waiting.
 fn resident_with(count: u64) -> u64 {
     let output = Command::new(std::env::current_exe().unwrap()).args(["waiting", &count.to_string()]).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap().trim().parse().unwrap()
 }
 
 /// Prints the bytes that this process holds once `count` calls wait.
 pub async fn report_waiting(count: u64) {
-    let whole = Whole::with(&["mirror", "wait_an_hour"]).await;
-    whole.call("guest__run", json!({})).await;
-    for i in 0..count {
-        let host = whole.host.clone();
-        tokio::spawn(async move {
-            let caller = Caller { user: Some(format!("waiter-{}", i % 100)), ..Caller::default() };
-            let _ = host.call("wait-an-hour__run", json!({}), caller).await;
-        });
+    let whole = Whole::with(&["text_waiting"]).await;
+    whole.call("text-waiting__count", json!({"text": "Its code is there before."})).await;
+    let waiting = Arc::new(Waiting::default());
+    let calls: Vec<_> = (0..count)
+        .map(|i| {
+            let (host, waiting) = (whole.host.clone(), waiting.clone());
+            tokio::spawn(async move {
+                let caller = Caller { user: Some(format!("waiter-{}", i % 100)), ..Caller::default() };
+                let mut context = CallContext::of(caller);
+                context.progress = Some(waiting);
+                host.call_with(ToolCall::new("text-waiting__wait", json!({}), context)).await
+            })
+        })
+        .collect();
+    let live = || calls.iter().all(|call| !call.is_finished());
+    while live() && waiting.0.load(Ordering::SeqCst) < count {
+        tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    // From the report until it waits a guest takes microseconds.
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert!(live(), "a call ended before it was counted");
     let statm = fs_err::read_to_string("/proc/self/statm").unwrap();
     let pages: u64 = statm.split(' ').nth(1).unwrap().parse().unwrap();
     println!("{}", pages * 4096);
     std::process::exit(0);
+}
+
+/// Counts the guests that say that they are about to wait.
+#[derive(Default)]
+struct Waiting(AtomicU64);
+
+impl ProgressSink for Waiting {
+    fn report(&self, _: Progress) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
 }

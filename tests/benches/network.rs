@@ -23,7 +23,7 @@ const CALLS: u32 = 400;
 const BODY: usize = 10 << 20;
 /// How many secrets an operator may have; the one in the middle where it is not compared.
 const SECRETS: [u64; 3] = [1, 20, 100];
-const DECISIONS: u32 = 100_000;
+const DECISIONS: usize = 100_000;
 
 pub async fn run() {
     requests().await;
@@ -171,17 +171,16 @@ async fn drained<E: std::fmt::Debug>(body: impl futures::Stream<Item = Result<By
     started.elapsed()
 }
 
-/// Decisions, each about another host, with many rules and with few.
+/// Decisions about targets of all rules and of none, with many rules and with few.
 fn decisions() {
-    let targets: Vec<_> = (0..10).map(|i| Target::parse(&format!("https://api.h{i}.com/v1/x")).unwrap()).collect();
     let [few, many] = [10, 1000].map(|count| {
-        let urls = (0..count).map(|i| [format!("https://*.h{i}.com/v1/**"), format!("https://api.h{i}.com/v2/*")]);
-        RuleSet::new(urls.flatten().take(count).map(|url| rule(&url)).collect())
+        let urls = (0..count / 2).map(|i| [format!("https://*.h{i}.com/v1/**"), format!("https://api.h{i}.com/v2/*")]);
+        (RuleSet::new(urls.flatten().map(|url| rule(&url)).collect()), targets(count / 2))
     });
-    let time = |set: &RuleSet| {
+    let time = |(set, targets): &(RuleSet, Vec<Target>)| {
         let started = Instant::now();
-        for i in 0..DECISIONS {
-            std::hint::black_box(set.decide(targets[i as usize % 5].seen(), "GET").is_ok());
+        for target in targets.iter().cycle().take(DECISIONS) {
+            std::hint::black_box(set.decide(target.seen(), "GET").is_ok());
         }
         started.elapsed()
     };
@@ -192,6 +191,16 @@ fn decisions() {
     }
     let [few, many] = times.map(median);
     ratio("a decision among 1,000 rules / among 10", many, few, 2.0);
+}
+
+/// As many in any case, spread over both rules of each of the `hosts`; every third is for a host without any.
+fn targets(hosts: usize) -> Vec<Target> {
+    let url = |i: usize| match (i % 3, i / 3 % hosts) {
+        (0, host) => format!("https://api.h{host}.com/v1/x"),
+        (1, host) => format!("https://api.h{host}.com/v2/x"),
+        (_, host) => format!("https://api.absent{host}.com/v1/x"),
+    };
+    (0..3000).map(|i| Target::parse(&url(i)).unwrap()).collect()
 }
 
 fn rule(url: &str) -> HttpRule {

@@ -41,3 +41,16 @@ fn without_a_workspace_there_are_no_files() {
     home.run("grant reach --all").ok();
     call(&home, "load", &json!({"name": "docs/a.txt"})).fails(6, &["ringfence:tool/workspace"]);
 }
+
+#[test]
+fn reading_and_writing_are_granted_apart() {
+    let home = with_workspace();
+    home.args(&["grant", "reach", "--write", "out/**"]).ok();
+    call(&home, "store", &json!({"name": "out/old.txt"})).ok();
+    for name in ["out/old.txt", "docs/a.txt"] {
+        call(&home, "load", &json!({"name": name})).fails(1, &["did not grant"]);
+    }
+    home.args(&["grant", "reach", "--read", "docs/**"]).ok();
+    assert_eq!(call(&home, "load", &json!({"name": "docs/a.txt"})).ok().trim(), "a");
+    call(&home, "load", &json!({"name": "out/old.txt"})).fails(1, &["did not grant"]);
+}

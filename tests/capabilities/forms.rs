@@ -1,11 +1,16 @@
 //! Credentials of other people, known by their form: what a tool sends and receives.
 
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
+use bytes::Bytes;
+use futures::{TryStreamExt as _, stream};
+use ringfence::Secret;
 use ringfence_egress::Scanner;
 use serde_json::json;
 
 use super::{call, home};
+use crate::repository;
 use crate::support::server::Server;
 
 #[test]
@@ -25,49 +30,71 @@ fn a_tool_sends_no_credential_that_it_found() {
 }
 
 /// Crates whose sources show credentials: passwords in URLs, keys in PEM, tokens in tests.
-const SHOWING: [&str; 8] = ["http-", "hyper-util-", "oci-client-", "pem-", "rcgen-", "reqwest-", "rmcp-", "url-"];
+const SHOWING: [&str; 8] = ["http", "hyper-util", "oci-client", "pem", "rcgen", "reqwest", "rmcp", "url"];
 
-/// The sources of the crates that this program is built from, which every machine has that could build it.
-fn sources() -> Vec<PathBuf> {
+/// The crates that this program is built from, without those that show credentials: whoever could build it has them.
+fn crates() -> Vec<PathBuf> {
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| Some(std::env::home_dir()?.join(".cargo")));
-    let registry = home.unwrap().join("registry/src");
-    let crates = list(&registry).iter().flat_map(|index| list(index)).collect::<Vec<_>>();
-    let shows = |path: &PathBuf| {
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        SHOWING
-            .iter()
-            .any(|prefix| name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())))
-    };
-    let mut files =
-        crates.iter().filter(|path| !shows(path)).flat_map(|path| walk(&path.join("src"))).collect::<Vec<_>>();
-    files.sort();
-    files
+    let indexes = list(&home.unwrap().join("registry/src"));
+    let lock: toml::Table = toml::from_str(&std::fs::read_to_string(repository().join("Cargo.lock")).unwrap()).unwrap();
+    let ordinary = |package: &&toml::Value| !SHOWING.contains(&package["name"].as_str().unwrap());
+    let packages = lock["package"].as_array().unwrap().iter().filter(ordinary);
+    let names = packages.map(|p| format!("{}-{}", p["name"].as_str().unwrap(), p["version"].as_str().unwrap()));
+    names.flat_map(|name| indexes.iter().map(move |index| index.join(&name))).filter(|path| path.is_dir()).collect()
 }
 
 fn list(folder: &Path) -> Vec<PathBuf> {
     std::fs::read_dir(folder).map(|entries| entries.map(|entry| entry.unwrap().path()).collect()).unwrap_or_default()
 }
 
-fn walk(folder: &Path) -> Vec<PathBuf> {
+/// The files below `folder` whose names end so.
+fn walk(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let below = |path: PathBuf| match path.is_dir() {
-        true => walk(&path),
-        false => path.extension().is_some_and(|extension| extension == "rs").then_some(path).into_iter().collect(),
+        true => walk(&path, extension),
+        false => path.extension().is_some_and(|found| found == extension).then_some(path).into_iter().collect(),
     };
     list(folder).into_iter().flat_map(below).collect()
 }
 
-/// Of 2,000 ordinary source files none is altered on its way in, or kept from its way out.
-#[test]
-fn two_thousand_source_files_stay_as_they_are() {
-    let files = sources();
-    let every = files.len().div_ceil(2000).max(1);
-    let sample: Vec<&PathBuf> = files.iter().step_by(every).collect();
-    assert!(sample.len() >= 1000, "the registry of cargo holds too few sources: {}", files.len());
-    let scanner = Scanner::new(&[]).unwrap();
-    let altered = |path: &&&PathBuf| {
-        let text = String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned();
-        scanner.text(&text) != text
-    };
-    let altered: Vec<_> = sample.iter().filter(altered).collect();
-    assert!(altered.is_empty(), "{} of {}: {altered:#?}", altered.len(), sample.len());
+/// 2,000 source files, spread evenly over all of the crates.
+fn sources() -> Vec<PathBuf> {
+    let mut files: Vec<_> = crates().iter().flat_map(|path| walk(&path.join("src"), "rs")).collect();
+    files.sort();
+    assert!(files.len() >= 2000, "the registry of cargo holds too few sources: {}", files.len());
+    (0..2000).map(|i| files[i * files.len() / 2000].clone()).collect()
+}
+
+/// What services answered to our tools when that was recorded, and all JSON that the crates bring.
+fn answers() -> Vec<PathBuf> {
+    let recorded =
+        ["github", "weather", "web-search"].map(|tool| repository().join("tools-wasm").join(tool).join("answers"));
+    recorded.into_iter().chain(crates()).flat_map(|folder| walk(&folder, "json")).collect()
+}
+
+/// As an operator has them who uses a good deal: 20 secrets, none of which is in the files.
+fn scanner() -> Scanner {
+    let secret = |i: u64| (format!("key_{i}"), Secret::new(format!("{:x}+/{:x}", i.pow(9) << 7, i.pow(11) << 3)));
+    Scanner::new(&(11..31).map(secret).collect::<Vec<_>>()).unwrap()
+}
+
+/// Whether `bytes` are other bytes once they have arrived in pieces, or another text once they have been sent.
+async fn is_altered(scanner: &Scanner, bytes: &[u8]) -> bool {
+    let pieces = bytes.chunks(1000).map(|piece| Ok::<_, Infallible>(Bytes::copy_from_slice(piece)));
+    let received: Vec<Bytes> = scanner.stream(stream::iter(pieces)).try_collect().await.unwrap();
+    let text = String::from_utf8_lossy(bytes);
+    received.concat() != bytes || scanner.text(&text) != text
+}
+
+/// The corpus that host/SECURITY.md names.
+#[tokio::test]
+async fn two_thousand_source_files_and_the_answers_of_services_stay_as_they_are() {
+    let (scanner, sources, answers) = (scanner(), sources(), answers());
+    assert!(answers.len() >= 100, "{} answers", answers.len());
+    let mut altered = Vec::new();
+    for path in sources.iter().chain(&answers) {
+        if is_altered(&scanner, &std::fs::read(path).unwrap()).await {
+            altered.push(path);
+        }
+    }
+    assert!(altered.is_empty(), "{} of {} and {}: {altered:#?}", altered.len(), sources.len(), answers.len());
 }

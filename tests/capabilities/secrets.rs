@@ -58,6 +58,21 @@ fn the_host_signs_and_says_what_is_there_as_far_as_that_was_granted() {
 }
 
 #[test]
+fn asking_about_a_secret_and_signing_with_it_are_granted_apart() {
+    let home = home("signer", ASKS, "");
+    home.fed(&["secret", "set", "hook_key", "--place", "file"], SECRET).ok();
+    let name = json!({"name": "hook_key"});
+    home.args(&["grant", "reach", "--test-secret", "hook_key"]).ok();
+    assert_eq!(call(&home, "has", &name).ok().trim(), "true");
+    call(&home, "has", &json!({"name": "hook_none"})).fails(1, &["did not grant"]);
+    call(&home, "signature", &name).fails(1, &["did not grant"]);
+    home.run("revoke reach").ok();
+    home.args(&["grant", "reach", "--sign-with", "hook_key"]).ok();
+    assert_eq!(call(&home, "signature", &name).ok().trim(), expected_signature());
+    call(&home, "has", &name).fails(1, &["did not grant"]);
+}
+
+#[test]
 fn a_secret_whose_value_is_gone_stops_what_needs_it_and_nothing_else() {
     let server = Server::echo();
     let credential = |name: &str| {

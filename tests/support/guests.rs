@@ -6,7 +6,8 @@ use std::sync::{Arc, OnceLock};
 use ringfence::author::toolchain::Toolchain;
 use ringfence::author::{compile, componentize, package};
 use ringfence_guests::{WAT_GUESTS, wat_guest};
-use ringfence_package::PackageInfo;
+use ringfence_package::{PackageInfo, section};
+use serde_json::Value;
 
 use crate::repository;
 
@@ -19,7 +20,12 @@ pub fn component(name: &str) -> Arc<[u8]> {
 
 /// The guest `name` as a package with a manifest, under another name.
 pub fn package(name: &str, source: &str, version: &str) -> Vec<u8> {
-    pack(name, &format!("name = \"{source}\"\nversion = \"{version}\"\n{REST}"))
+    pack(name, &manifest(source, version))
+}
+
+/// What all test packages say of themselves.
+pub fn manifest(source: &str, version: &str) -> String {
+    format!("name = \"{source}\"\nversion = \"{version}\"\n{REST}")
 }
 
 /// The same in version 1.0.0, with more in its manifest.
@@ -31,7 +37,14 @@ pub fn package_with(name: &str, source: &str, more: &str) -> Vec<u8> {
 /// The same, in any version.
 #[allow(dead_code, reason = "the benchmarks do not use it")]
 pub fn package_of_version(name: &str, source: &str, version: &str, more: &str) -> Vec<u8> {
-    pack(name, &format!("name = \"{source}\"\nversion = \"{version}\"\n{REST}{more}"))
+    pack(name, &(manifest(source, version) + more))
+}
+
+/// A package in whose manifest `field` of what its author says has another value.
+pub fn with_field(package: &[u8], field: &str, value: Value) -> Vec<u8> {
+    let mut manifest: Value = serde_json::from_slice(section::find(package).unwrap().unwrap()).unwrap();
+    manifest["package"][field] = value;
+    section::embed(package, manifest.to_string().as_bytes(), true).unwrap()
 }
 
 /// The guest `name` as a package with just this manifest.
@@ -48,8 +61,9 @@ pub fn own_package(name: &str) -> Vec<u8> {
 }
 
 /// What is built beside the examples of tests/guests, each under the name of its folder.
-const PROJECTS: [&str; 6] = [
+const PROJECTS: [&str; 7] = [
     "tests/guests/mirror_plain",
+    "tests/guests/text_waiting",
     "tools-wasm/calc",
     "tools-wasm/github",
     "tools-wasm/text",
@@ -57,7 +71,7 @@ const PROJECTS: [&str; 6] = [
     "tools-wasm/web-search",
 ];
 
-/// What all test packages say of themselves.
+/// What is the same in all of them.
 const REST: &str = "publisher = \"tests\"\ndescription = \"A guest.\"\nlicense = \"MIT\"\n";
 
 fn pack(name: &str, manifest: &str) -> Vec<u8> {

@@ -1,10 +1,12 @@
 //! Hosts in this process, in throw-away folders.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use ringfence::{CallError, Caller, Config, Home, LimitSet, Ringfence, ToolOutput};
+use ringfence::core::call::{CallContext, ProgressSink, ToolCall};
+use ringfence::{CallError, Caller, Config, Home, LimitSet, Progress, Ringfence, ToolOutput};
 use serde_json::{Value, json};
+use tokio::sync::RwLock;
+use tokio::task::block_in_place;
 
 use super::guests;
 
@@ -37,22 +39,22 @@ impl TestHost {
         self.host.call(tool, params, Caller::default()).await
     }
 
-    /// Calls the tool `run` of a hostile guest while 64 neighbours call `mirror`, which has to be embedded as well. Gives
-    /// the error that the hostile one ends with, and whether all neighbours were done by then.
-    pub async fn beside_neighbours(&self, guest: &str, params: Value) -> (CallError, bool) {
-        let ended = Arc::new(AtomicBool::new(false));
-        let hostile = {
-            let (host, ended) = (self.host.clone(), ended.clone());
-            let tool = format!("{}__run", guest.replace('_', "-"));
-            tokio::spawn(async move {
-                let result = host.call(&tool, params, caller("hostile")).await;
-                ended.store(true, Ordering::SeqCst);
-                result
-            })
-        };
+    /// Calls the tool `run` of a hostile guest while 64 neighbours call `mirror`, which has to be embedded as well: all of
+    /// them are answered before it ends, and so are 64 more that come while it does. A guest whose deed is quickly done
+    /// reports its progress in the midst of it, and is held there until the first ones are done. Gives the error that it
+    /// ends with.
+    pub async fn beside_neighbours(&self, guest: &str, params: Value) -> CallError {
+        let gate = Arc::new(RwLock::new(()));
+        let closed = gate.write().await;
+        let mut context = CallContext::of(caller("hostile"));
+        context.progress = Some(Arc::new(Gate(gate.clone())));
+        let (host, tool) = (self.host.clone(), format!("{}__run", guest.replace('_', "-")));
+        let hostile = tokio::spawn(async move { host.call_with(ToolCall::new(tool, params, context)).await });
         self.sixty_four_neighbours().await;
-        let first = !ended.load(Ordering::SeqCst);
-        (hostile.await.unwrap().expect_err("a hostile guest has no output"), first)
+        assert!(!hostile.is_finished(), "`{guest}` ended before its neighbours did");
+        drop(closed);
+        let ((), ended) = tokio::join!(self.sixty_four_neighbours(), hostile);
+        ended.unwrap().expect_err("a hostile guest has no output")
     }
 
     /// 64 calls at once of the guest `mirror`, all of which have to be answered rightly.
@@ -70,6 +72,16 @@ impl TestHost {
         for call in calls {
             call.await.unwrap();
         }
+    }
+}
+
+/// Holds a guest where it reports its progress, until nobody writes any more.
+struct Gate(Arc<RwLock<()>>);
+
+impl ProgressSink for Gate {
+    fn report(&self, _: Progress) {
+        // Another thread does the other tasks of this one meanwhile.
+        block_in_place(|| drop(self.0.blocking_read()));
     }
 }
 

@@ -22,7 +22,6 @@ macro_rules! bad {
 }
 
 bad! {
-    not_json: "{",
     not_a_schema: "7",
     no_object: r#"{"type":"string"}"#,
     no_properties: r#"{"type":"object"}"#,

@@ -6,7 +6,10 @@ use ringfence_sdk::prelude::*;
 #[tool]
 fn run() {
     let record = "x".repeat(1 << 20);
-    for _ in 0..1000 {
+    for written in 0..1000 {
+        if written == 10 {
+            progress::report(10.0, None, None);
+        }
         log::info(&record);
     }
 }

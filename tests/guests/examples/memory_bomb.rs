@@ -10,6 +10,9 @@ fn run() {
     let mut blocks = Vec::new();
     loop {
         blocks.push(vec![1_u8; 1 << 20]);
+        if blocks.len() == 32 {
+            progress::report(32.0, None, None);
+        }
         black_box(&blocks);
     }
 }

@@ -10,6 +10,7 @@
 //! | `agent_040` | to speak another version of that contract |
 //! | `agent_extra_import` | to import a function that only another host of that contract has |
 //! | `alias_strings` | to return 1,000,000 texts that are the same 1 MiB |
+//! | `all_of_wasi` | to get files, arguments, input, connections and names from WASI |
 //! | `bad_schema` | to define tools with schemas that break the rules |
 //! | `big_table_ok` | nothing: it has a large table, and is right |
 //! | `contract_99` | to speak another version of the contract |
@@ -37,6 +38,7 @@
 //! | `recursion` | nothing: it calls itself as often as it is told |
 //! | `relay` | nothing: it calls the tools that it is told |
 //! | `signer` | nothing: it uses secrets without seeing them |
+//! | `schema_not_json` | to define a tool whose schema is not JSON |
 //! | `slow` | nothing: it reports its progress `n` times |
 //! | `start_loops` | never to be instantiated |
 //! | `surroundings` | nothing: it looks at its environment |
@@ -44,7 +46,8 @@
 //! | `trials` | what guests in other languages try as well: see tests/languages |
 //! | `wait_an_hour` | to wait for an hour |
 //!
-//! The package `mirror_plain` beside this one is `mirror` with Rust's ordinary allocator.
+//! The packages beside this one: `mirror_plain` is `mirror` with Rust's ordinary allocator, `text_waiting` has the tools of
+//! tools-wasm/text and one that waits for an hour.
 
 #[cfg(not(target_arch = "wasm32"))]
 mod wat_guests;

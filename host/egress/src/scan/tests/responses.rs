@@ -9,11 +9,14 @@ use super::*;
 use crate::decode;
 use crate::decode::tests::{CODINGS, encoded, headers};
 
-/// How many responses there are.
-const RESPONSES: u32 = if cfg!(debug_assertions) { 4_000 } else { 100_000 };
-
 /// How many of them have the same secret.
 const PER_SECRET: u32 = 20;
+
+/// How many responses there are. `tests/run --long` sets it to 100,000.
+#[expect(clippy::disallowed_methods, reason = "a test can be told to try more")]
+fn number() -> u32 {
+    std::env::var("RINGFENCE_RESPONSES").map_or(4_000, |number| number.parse().unwrap())
+}
 
 const MARK: &str = "[REDACTED:svc]";
 
@@ -178,7 +181,7 @@ fn received(scanner: &Scanner, response: &Response, body: &[u8]) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(RESPONSES / PER_SECRET))]
+    #![proptest_config(ProptestConfig::with_cases(number() / PER_SECRET))]
 
     #[test]
     fn no_response_brings_a_secret_back(
