@@ -11,6 +11,7 @@ mod attacks;
 mod author;
 mod capabilities;
 mod cli;
+mod contract;
 mod distribution;
 mod embed;
 mod exits;

@@ -26,14 +26,14 @@ fn home_with(names: &[&str]) -> Home {
 }
 
 /// A server at the other end of pipes, spoken to line by line.
-struct Lines {
+pub(crate) struct Lines {
     child: Child,
     input: Option<ChildStdin>,
     output: mpsc::Receiver<String>,
 }
 
 impl Lines {
-    fn start(home: &Home) -> Self {
+    pub(crate) fn start(home: &Home) -> Self {
         let mut child = home
             .command()
             .arg("serve")
@@ -69,7 +69,7 @@ impl Lines {
         }
     }
 
-    fn initialize(&mut self, version: &str) -> Value {
+    pub(crate) fn initialize(&mut self, version: &str) -> Value {
         self.send(&json!({"jsonrpc": "2.0", "id": "init", "method": "initialize", "params": {
             "protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"},
         }}));
@@ -86,7 +86,7 @@ impl Lines {
         said
     }
 
-    fn request(&mut self, id: &Value, method: &str, params: &Value) -> Value {
+    pub(crate) fn request(&mut self, id: &Value, method: &str, params: &Value) -> Value {
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
         self.answer(id).0
     }

@@ -17,6 +17,7 @@
 //! | `deep_json` | to return 200,000 nested arrays |
 //! | `mirror` | nothing: it gives back its parameters |
 //! | `endless_loop`, `endless_recursion` | never to return |
+//! | `everything` | nothing: it uses all that the contract has |
 //! | `extra_import` | to import a function that does not exist |
 //! | `forged_log` | to write a log record that looks like one of the host |
 //! | `huge_result` | to return 48 MiB |
