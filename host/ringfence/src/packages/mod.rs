@@ -70,6 +70,7 @@ impl Packages {
             Request::TrustList => self.keys().map(Reply::Keys),
             Request::TrustRevoke { key_id, reason } => self.revoke(&key_id, &reason).map(Reply::Revoked),
             Request::TrustRename { key_id, publisher } => self.rename(&key_id, &publisher).map(Reply::Keys),
+            Request::TrustRotate { statement, signature } => self.rotate(&statement, &signature).map(Reply::Keys),
             Request::Verify { file } => self.verify(&file).map(Reply::Verified),
             Request::Grant { source, change } => self.grant(&source, &change).map(|entry| Reply::Grants(vec![entry])),
             Request::Revoke { source } => self.revoke_grant(&source).map(|()| Reply::Done),

@@ -139,4 +139,7 @@ pub struct KeyEntry {
     pub names: Vec<String>,
     /// Why and that it is trusted no longer.
     pub revoked: Option<String>,
+    /// The id of the key that took its place.
+    #[serde(default)]
+    pub successor: Option<String>,
 }
