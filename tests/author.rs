@@ -1,6 +1,7 @@
 //! The author's way: new, build, test, inspect, sign. And the demo, which is all of it.
 
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -76,6 +77,12 @@ fn build_takes_rustup_s_compiler_before_debian_s() {
     // The real cargo of Debian asks this one which compiler it would be, and does not get far.
     let wrapper = program("wrapper", "#!/bin/sh\necho \"wrapped: $1\" >&2\nexit 1\n");
     home.file("hello/.cargo/config.toml", format!("[build]\nrustc-wrapper = {wrapper:?}\n"));
+    // Debian's compiler takes the linker of rustup's toolchain, where that has one.
+    let about = Command::new("/usr/bin/rustc").arg("-vV").output().map(|said| said.stdout).unwrap_or_default();
+    let about = String::from_utf8(about).unwrap();
+    let host = about.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
+    home.file(&format!("sysroot/lib/rustlib/{host}/bin/rust-lld"), "");
+    program("rustc", &format!("#!/bin/sh\necho {}\n", home.path().join("sysroot").display()));
     let path = format!("{}:/usr/bin:/bin", home.path().join("programs").display());
     let (native, unknown, wasip2) = ("x86_64-unknown-linux-gnu\n", "wasm32-unknown-unknown\n", "wasm32-wasip2\n");
     let debian = if Path::new("/usr/lib/rustlib/src").is_dir() {
