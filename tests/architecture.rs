@@ -1,8 +1,10 @@
-//! The crates depend on each other only as the design allows.
+//! The crates depend on each other only as the design allows, and what the documents point at is there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
+
+use crate::repository;
 
 /// Which of our crates a crate may use. What is not in the table is an error as well: a new crate is a decision.
 const MAY_USE: &[(&str, &[&str])] = &[
@@ -85,5 +87,41 @@ fn heavy_dependencies_stay_behind_their_line() {
             let here = owners.contains(&package.as_str());
             assert!(here || !uses.contains(*heavy), "`{package}` must not use `{heavy}`");
         }
+    }
+}
+
+/// A promise whose test was renamed away would be a promise that nothing holds.
+#[test]
+fn every_file_that_the_promises_name_is_there() {
+    let root = repository();
+    let text = std::fs::read_to_string(root.join("host/SECURITY.md")).unwrap();
+    let mut named = 0;
+    for line in text.lines() {
+        // A bare name stands for a file beside the one before it.
+        let mut beside = root.join("tests/attacks");
+        for path in line.split('`').skip(1).step_by(2).filter(|quoted| names_a_file(quoted)).flat_map(alternatives) {
+            let folders = ["", "host", "tests/attacks", "tests/distribution"].map(|folder| root.join(folder));
+            let place = folders.iter().chain([&beside]).map(|folder| folder.join(&path)).find(|place| place.exists());
+            let place = place.unwrap_or_else(|| panic!("host/SECURITY.md names `{path}`, which is not there"));
+            beside = place.parent().unwrap().to_owned();
+            named += 1;
+        }
+    }
+    assert!(named > 60, "only {named} files were found in it");
+}
+
+/// Whether what is quoted is a file or folder of the repository.
+fn names_a_file(quoted: &str) -> bool {
+    let folder = quoted.split_once('/').map_or("", |(folder, _)| folder);
+    let is_ours = |folder: &str| repository().join(folder).is_dir() || repository().join("host").join(folder).is_dir();
+    !quoted.contains(' ') && (quoted.ends_with(".rs") || (!folder.is_empty() && is_ours(folder)))
+}
+
+/// `a/{b,c}.rs` is `a/b.rs` and `a/c.rs`.
+fn alternatives(path: &str) -> Vec<String> {
+    let parts = path.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)));
+    match parts {
+        Some((before, (names, behind))) => names.split(',').map(|name| format!("{before}{name}{behind}")).collect(),
+        None => vec![path.to_owned()],
     }
 }

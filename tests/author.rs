@@ -1,6 +1,7 @@
 //! The author's way: new, build, test, inspect, sign. And the demo, which is all of it.
 
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -44,6 +45,71 @@ fn a_project_that_does_not_compile_shows_the_compilers_words() {
     home.run("build .").fails(1, &["ringfence.toml", "ringfence new"]);
     home.run("new broken").fails(1, &["broken"]);
     home.run("new Not-A-Name").fails(2, &["a-z"]);
+}
+
+/// A rustup that has the targets of a file and adds one where another file says so, and a cargo that says what it was
+/// told, and that it is not the real one.
+const RUSTUP: &str = "#!/bin/sh
+case \"$*\" in
+'target list --installed') cat \"$(dirname \"$0\")/targets\" ;;
+'target add wasm32-wasip2') exec test -e \"$(dirname \"$0\")/online\" ;;
+*) exit 1 ;;
+esac
+";
+const CARGO: &str = "#!/bin/sh
+case \"$1\" in
+metadata) echo '{\"target_directory\": \"/nowhere\"}' ;;
+*) echo \"stub cargo: $*\" >&2; exit 1 ;;
+esac
+";
+
+#[test]
+fn build_takes_rustup_s_compiler_before_debian_s() {
+    let home = Home::new();
+    home.run("new hello").ok();
+    let program = |name: &str, text: &str| {
+        use std::os::unix::fs::PermissionsExt as _;
+        let path = home.file(&format!("programs/{name}"), text);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    };
+    program("rustup", RUSTUP);
+    program("cargo", CARGO);
+    // The real cargo of Debian asks this one which compiler it would be, and does not get far.
+    let wrapper = program("wrapper", "#!/bin/sh\necho \"wrapped: $1\" >&2\nexit 1\n");
+    home.file("hello/.cargo/config.toml", format!("[build]\nrustc-wrapper = {wrapper:?}\n"));
+    // Debian's compiler takes the linker of rustup's toolchain, where that has one.
+    let about = Command::new("/usr/bin/rustc").arg("-vV").output().map(|said| said.stdout).unwrap_or_default();
+    let about = String::from_utf8(about).unwrap();
+    let host = about.lines().find_map(|line| line.strip_prefix("host: ")).unwrap_or_default();
+    home.file(&format!("sysroot/lib/rustlib/{host}/bin/rust-lld"), "");
+    program("rustc", &format!("#!/bin/sh\necho {}\n", home.path().join("sysroot").display()));
+    let path = format!("{}:/usr/bin:/bin", home.path().join("programs").display());
+    let (native, unknown, wasip2) = ("x86_64-unknown-linux-gnu\n", "wasm32-unknown-unknown\n", "wasm32-wasip2\n");
+    let debian = if Path::new("/usr/lib/rustlib/src").is_dir() {
+        "wrapped: /usr/bin/rustc"
+    } else {
+        "There is no Rust compiler for WebAssembly here"
+    };
+    for (targets, online, expected) in [
+        (format!("{unknown}{wasip2}"), false, "--target wasm32-wasip2"),
+        (format!("{native}{unknown}"), true, "--target wasm32-wasip2"),
+        (format!("{native}{unknown}"), false, "--target wasm32-unknown-unknown"),
+        (native.to_owned(), false, debian),
+        (String::new(), true, debian),
+    ] {
+        home.file("programs/targets", &targets);
+        let place = home.path().join("programs/online");
+        if online {
+            std::fs::write(place, "").unwrap();
+        } else {
+            let _ = std::fs::remove_file(place);
+        }
+        let output = home.command().args(["build", "hello"]).env("PATH", &path).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(!output.status.success() && said.contains(expected), "{targets:?}: {said}");
+        assert_eq!(said.contains("stub cargo"), expected.starts_with("--target"), "{targets:?}: {said}");
+    }
 }
 
 #[test]

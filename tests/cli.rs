@@ -243,6 +243,36 @@ fn settings_for_what_is_not_there_are_told() {
 }
 
 #[test]
+fn a_secret_is_not_taken_as_an_argument() {
+    let home = Home::new();
+    for command in ["set", "rotate"] {
+        let run = home.args(&["secret", command, "token", "hunter22-hunter22"]);
+        assert!(!format!("{run:?}").contains("hunter22"), "{run:?}");
+        run.fails(2, &["not taken as an argument", "history of the shell", "standard input"]);
+        assert!(!home.run(&format!("secret {command} --help")).ok().contains("[VALUES]"));
+    }
+    assert_eq!(home.run("secret list --json").json()["secrets"], json!([]));
+}
+
+#[test]
+fn an_empty_file_is_told_from_one_that_is_no_component() {
+    let home = Home::new();
+    let manifest = "name = \"x\"\nversion = \"1.0.0\"\npublisher = \"x\"\ndescription = \"x\"\nlicense = \"MIT\"\n";
+    home.file("ringfence.toml", manifest);
+    for (content, expected) in [("", "the file is empty"), ("#!/bin/sh", "not WebAssembly")] {
+        home.file("x.wasm", content);
+        for command in [
+            "inspect x.wasm",
+            "install x.wasm --allow-unsigned",
+            "pack x.wasm --manifest ringfence.toml -o packed.wasm",
+        ] {
+            let run = home.run(command);
+            assert!(run.code != 0 && run.err.to_lowercase().contains(&expected.to_lowercase()), "{command}: {run:?}");
+        }
+    }
+}
+
+#[test]
 fn rates_hold_across_processes() {
     let home = Home::new();
     home.file("home/config.toml", "[rate]\nper_minute = 1\n");

@@ -13,6 +13,7 @@ mod attacks;
 mod author;
 mod capabilities;
 mod cli;
+mod contract;
 mod distribution;
 mod embed;
 mod exits;

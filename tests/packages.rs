@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::support::binary::Home;
 use crate::support::guests;
 use crate::support::packages::{package, signed};
-use crate::support::repository;
+use crate::support::{guests, repository};
 
 /// Stock minisign, in the home's folder.
 fn minisign(home: &Home, args: &[&str]) -> bool {
@@ -44,6 +44,62 @@ fn a_key_with_a_password_signs_when_it_is_given() {
     home.fed(&sign, "wrong\n").fails(1, &["cannot be opened with this password"]);
     home.fed(&sign, "correct horse\n").ok();
     assert!(minisign(&home, &["-V", "-p", "safe.pub", "-m", file.to_str().unwrap()]));
+}
+
+#[test]
+fn a_publisher_s_new_key_takes_the_place_of_the_old_one() {
+    let home = Home::new();
+    home.key("old");
+    home.key("new");
+    home.trust("old", &["keeper"]);
+    let asks = "[capabilities.state]\nbytes = 100\nkeys = 3\n";
+    let package = |version: &str, key: &str| {
+        let file = home.file(&format!("{version}.wasm"), guests::package_of_version("keeper", "keeper", version, asks));
+        home.sign(&file, key);
+        file.display().to_string()
+    };
+    home.args(&["install", &package("1.0.0", "old")]).ok();
+    home.run("grant keeper --all").ok();
+    home.args(&["call", "keeper__keep", r#"{"key": "k", "value": "kept"}"#]).ok();
+    let update = package("1.11.0", "new");
+    home.args(&["install", &update]).fails(3, &["is not trusted"]);
+
+    home.run("key rotate new.pub --key old.key").ok();
+    let statement = std::fs::read_to_string(home.path().join("new.rotation")).unwrap();
+    home.file("altered", statement.replace("from ", "from  "));
+    home.run("trust rotate altered --signature new.rotation.minisig").fails(3, &["does not fit"]);
+    home.run("trust rotate nowhere").fails(5, &["there is no `nowhere`"]);
+    assert!(home.run("trust rotate new.rotation").ok().contains("of old for keeper"));
+    home.run("trust rotate new.rotation").fails(3, &["as its successor already"]);
+    assert!(home.run("trust list").ok().contains("followed by"));
+
+    // What the old key signed runs on; the update comes in by the new one, with grant and state.
+    let recall = ["call", "keeper__recall", r#"{"key": "k"}"#];
+    assert!(home.args(&recall).ok().contains("kept"));
+    let installed = home.args(&["install", &update]).ok();
+    assert!(!installed.contains("suspended") && !installed.contains("is not seen"), "{installed}");
+    assert!(home.args(&recall).ok().contains("kept"));
+    let old = home.run("trust list --json").json()[0]["key_id"].as_str().unwrap().to_owned();
+    home.args(&["trust", "revoke", &old]).ok();
+    assert!(home.args(&recall).ok().contains("kept"), "it is the new key's now");
+}
+
+#[test]
+fn a_change_of_keys_can_be_stated_with_stock_minisign() {
+    let home = Home::new();
+    assert!(minisign(&home, &["-G", "-W", "-p", "stock.pub", "-s", "stock.key"]));
+    home.key("new");
+    home.trust("stock", &["mirror"]);
+    let id = home.run("trust list --json").json()[0]["key_id"].as_str().unwrap().to_owned();
+    let new = std::fs::read_to_string(home.path().join("new.pub")).unwrap();
+    let statement = format!("ringfence key rotation 1\nfrom {id}\nto {}\n", new.lines().nth(1).unwrap());
+    home.file("statement", statement);
+    assert!(minisign(&home, &["-S", "-H", "-s", "stock.key", "-m", "statement"]));
+    home.run("trust rotate statement").ok();
+    // And the other way: stock verifies what ours states.
+    home.run("key rotate stock.pub --key new.key --out back").ok();
+    assert!(minisign(&home, &["-V", "-p", "new.pub", "-m", "back"]));
+    home.run("trust rotate back").fails(3, &["gave its place to another one before"]);
 }
 
 #[test]

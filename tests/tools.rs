@@ -78,23 +78,56 @@ async fn text_tools_take_empty_and_foreign_texts() {
 }
 
 #[tokio::test]
-async fn text_tools_take_a_mebibyte_or_say_why_not() {
+async fn text_tools_take_a_mebibyte() {
     let host = host().await;
-    let samples = ["a".repeat(MIB), "word and word. ".repeat(MIB / 15), "é\n".repeat(MIB / 3)];
+    let samples = ["a".repeat(MIB), "word and word. ".repeat(MIB / 15), "é\n".repeat(MIB / 3), "éÉ".repeat(MIB / 4)];
     for sample in &samples {
         for (tool, params) in [
             ("text__count", json!({"text": sample})),
             ("text__slug", json!({"text": sample})),
             ("text__diff", json!({"old": sample, "new": sample.replace('a', "b")})),
             ("text__extract", json!({"text": sample, "pattern": "word"})),
-            ("text__case", json!({"text": sample, "to": "upper"})),
         ] {
-            let refused = host.call(tool, params).await.err();
-            let may_refuse = tool == "text__diff" || tool == "text__case";
-            let clearly = matches!(&refused, Some(CallError::Failed { .. } | CallError::InvalidParams { .. }));
-            assert!(refused.is_none() || (may_refuse && clearly), "{tool}: {refused:?}");
+            taken(&host, tool, params, sample).await;
+        }
+        for to in ["lower", "upper", "title", "snake", "constant", "kebab", "camel", "pascal"] {
+            taken(&host, "text__case", json!({"text": sample, "to": to}), sample).await;
         }
     }
     let counted = host.call("text__count", json!({"text": samples[0]})).await.unwrap().structured.unwrap();
     assert_eq!(counted["bytes"], Value::from(MIB));
+}
+
+#[tokio::test]
+async fn texts_of_a_mebibyte_are_compared_however_different_they_are() {
+    let host = host().await;
+    let numbered = |line: fn(usize) -> String| {
+        (0..).map(line).scan(0, |bytes, line: String| {
+            *bytes += line.len();
+            (*bytes <= MIB).then_some(line)
+        })
+    };
+    let prose: Vec<String> = numbered(|n| format!("Line {n} says that {} is a number.\n", n * 7)).collect();
+    let short: Vec<String> = numbered(|n| format!("{n:x}\n")).collect();
+    let reversed = |lines: &[String]| lines.iter().rev().map(String::as_str).collect::<String>();
+    let changed = |lines: &[String]| {
+        lines.iter().enumerate().map(|(n, line)| if n % 5 == 0 { "-\n" } else { line.as_str() }).collect::<String>()
+    };
+    for (old, new) in [
+        (prose.concat(), changed(&prose)),
+        (prose.concat(), reversed(&prose)),
+        (short.concat(), changed(&short)),
+        (short.concat(), reversed(&short)),
+        ("a\nb\n".repeat(MIB / 4), "b\nb\na\n".repeat(MIB / 6)),
+        ("a\n".repeat(MIB / 2), "b\n".repeat(MIB / 2)),
+        ("\n".repeat(MIB), "a\n".repeat(MIB / 2)),
+    ] {
+        taken(&host, "text__diff", json!({"old": old, "new": new}), &new).await;
+    }
+}
+
+/// The call has an output, whatever `sample` is.
+async fn taken(host: &TestHost, tool: &str, params: Value, sample: &str) {
+    let refused = host.call(tool, params).await.err();
+    assert!(refused.is_none(), "{tool} of {:?}…: {refused:?}", sample.chars().take(20).collect::<String>());
 }

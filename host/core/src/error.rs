@@ -208,6 +208,14 @@ impl CallError {
         })
     }
 
+    /// The tool's own word for what went wrong. It is the tool's claim, so it never stands in place of the [code](Self::code).
+    pub fn tool_code(&self) -> Option<&str> {
+        match self {
+            Self::Failed { code, .. } => Some(code),
+            _ => None,
+        }
+    }
+
     /// What may repeat the words of a caller or a tool. The rest is the host's own.
     pub(crate) fn texts(&mut self) -> Vec<&mut String> {
         match self {
@@ -233,6 +241,11 @@ impl CallError {
             Self::Unavailable { retry_after, .. } | Self::Failed { retry_after, .. } => *retry_after,
             _ => None,
         }
+    }
+
+    /// The same in milliseconds, as programs are told.
+    pub fn retry_after_ms(&self) -> Option<u64> {
+        self.retry_after().map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX))
     }
 
     /// The text for the model: what happened, in words that hold nothing of the host.

@@ -15,6 +15,7 @@ use crate::key::Signer;
 use crate::manifest::Manifest;
 use crate::package_file::PackageFile;
 use crate::pinning::Candidate;
+use crate::rotation;
 use crate::signature::Signature;
 use crate::trust::{TrustStore, TrustedKey};
 
@@ -235,6 +236,14 @@ impl Installer {
         self.change.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Whether the key of `signer` took the place of the key `earlier`, by that one's own statement.
+    fn succeeds(&self, signer: Signer, earlier: Option<&str>) -> Result<bool, PackageError> {
+        match (signer, earlier) {
+            (Signer::Key(later), Some(earlier)) => Ok(rotation::succeeds(self.store.database(), later, earlier)?),
+            _ => Ok(false),
+        }
+    }
+
     /// Checks that the name may become what `plan` makes of it, and returns its pin.
     fn admit(&self, plan: &Plan) -> Result<Option<Pin>, PackageError> {
         if let Signer::Key(id) = plan.signer {
@@ -242,7 +251,7 @@ impl Installer {
         }
         let pin = self.store.database().pin(&plan.source)?;
         if let Some(pin) = &pin {
-            plan.candidate().check(pin, &plan.options)?;
+            plan.candidate().check(pin, self.succeeds(plan.signer, pin.key_id.as_deref())?, &plan.options)?;
         }
         Ok(pin)
     }

@@ -8,6 +8,7 @@
 //! Nothing of a package is parsed before its signature was verified, except where the operator asked for an unsigned
 //! one. No guest code runs here: compiling and asking is a [`Compiler`]'s work.
 
+pub mod asynchronous;
 pub mod author;
 pub mod compiled;
 mod compiler;
@@ -24,6 +25,7 @@ mod package_file;
 mod pinning;
 mod plain_text;
 pub mod reading;
+pub mod rotation;
 pub mod section;
 pub mod sidecar;
 pub mod signature;
@@ -42,6 +44,7 @@ pub use installed::{Broken, Installed, Inventory};
 pub use key::{KeyError, KeyId, PublicKey, Signer, UNSIGNED};
 pub use manifest::{Manifest, ManifestError};
 pub use package_file::PackageFile;
+pub use rotation::{Rotation, RotationError};
 pub use signature::{Signature, SignatureError};
 pub use signing::{SecretKey, SigningError};
 pub use trust::{SourcePattern, TrustError, TrustStore, TrustedKey};

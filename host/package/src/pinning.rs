@@ -21,9 +21,10 @@ pub(crate) struct Candidate<'a> {
 }
 
 impl Candidate<'_> {
-    /// Checks the candidate against what the name was before.
-    pub(crate) fn check(&self, pin: &Pin, options: &InstallOptions) -> Result<(), PackageError> {
-        self.check_signer(pin, options)?;
+    /// Checks the candidate against what the name was before. `succeeds` says whether its signer's key took the place of
+    /// that of the pin.
+    pub(crate) fn check(&self, pin: &Pin, succeeds: bool, options: &InstallOptions) -> Result<(), PackageError> {
+        self.check_signer(pin, succeeds, options)?;
         self.check_version(pin, options)
     }
 
@@ -41,11 +42,11 @@ impl Candidate<'_> {
         Pin { source: self.source.clone(), version, digest, publisher: self.publisher.to_owned(), key_id }
     }
 
-    /// The signer has to be the same. An unsigned package belongs to whom its manifest names: that is a claim, so it
+    /// The signer has to be the same, or have taken the place of the other by that one's own word. An unsigned package belongs to whom its manifest names: that is a claim, so it
     /// may turn into a signature of that publisher, never the other way round.
-    fn check_signer(&self, pin: &Pin, options: &InstallOptions) -> Result<(), PackageError> {
+    fn check_signer(&self, pin: &Pin, succeeds: bool, options: &InstallOptions) -> Result<(), PackageError> {
         let same = match (&pin.key_id, self.signer) {
-            (Some(pinned), Signer::Key(id)) => *pinned == id.to_string(),
+            (Some(pinned), Signer::Key(id)) => succeeds || *pinned == id.to_string(),
             (Some(_), Signer::Unsigned) => false,
             (None, _) => pin.publisher == self.publisher,
         };
@@ -112,7 +113,7 @@ mod tests {
         let version = version.parse().unwrap();
         let candidate =
             Candidate { source: &pin.source, version: &version, digest: Digest::of(b"new"), publisher, signer };
-        candidate.check(pin, options).map_or_else(|error| error.code(), |()| "ok")
+        candidate.check(pin, false, options).map_or_else(|error| error.code(), |()| "ok")
     }
 
     #[test]

@@ -14,6 +14,7 @@ use thiserror::Error;
 
 use crate::key::{KeyError, PublicKey};
 use crate::reading;
+use crate::rotation::Rotation;
 
 /// How an encrypted key begins: Ed25519, scrypt.
 const ENCRYPTED: &[u8] = b"EdSc";
@@ -115,11 +116,27 @@ impl SecretKey {
         if file_name.chars().chain(version.chars()).any(char::is_control) {
             return Err(SigningError::FileName(file_name.to_owned()));
         }
-        let seconds = unix_milliseconds() / 1000;
-        let trusted = format!("timestamp:{seconds}\tfile:{file_name}\thashed\tversion:{version}");
+        self.signature(package, &format!("file:{file_name}\thashed\tversion:{version}"))
+    }
+
+    /// Signs that `to` takes the place of this key. Gives the statement and its signature.
+    ///
+    /// # Errors
+    /// When the library fails.
+    pub fn sign_rotation(&self, to: PublicKey) -> Result<(String, String), SigningError> {
+        let own = minisign::PublicKey::from_secret_key(&self.0)?;
+        let from = PublicKey::parse(&own.to_box()?.into_string())?.id();
+        let statement = Rotation { from, to }.to_text();
+        let signature = self.signature(statement.as_bytes(), "hashed\tkey rotation")?;
+        Ok((statement, signature))
+    }
+
+    /// A signature of `bytes` whose trusted comment says when it was made, and `about`.
+    fn signature(&self, bytes: &[u8], about: &str) -> Result<String, SigningError> {
+        let trusted = format!("timestamp:{}\t{about}", unix_milliseconds() / 1000);
         // With its public half the library checks what it made, so a damaged key signs nothing.
         let public = minisign::PublicKey::from_secret_key(&self.0)?;
-        let signed = minisign::sign(Some(&public), &self.0, package, Some(&trusted), Some("signature by ringfence"))?;
+        let signed = minisign::sign(Some(&public), &self.0, bytes, Some(&trusted), Some("signature by ringfence"))?;
         Ok(signed.into_string())
     }
 }

@@ -143,20 +143,37 @@ impl<'a> TrustStore<'a> {
     /// [`TrustError::OtherPublisher`] when it is known as somebody else's; [`TrustError::Text`].
     pub fn add(&self, key: &PublicKey, publisher: &str, sources: &[SourcePattern]) -> Result<TrustedKey, TrustError> {
         check_text(PUBLISHER, publisher)?;
-        let before = self.get(key.id())?;
-        let added_at = match &before {
-            Some(before) if before.key.as_base64() != key.as_base64() => return Err(TrustError::IdTaken(key.id())),
-            Some(TrustedKey { revoked: Some(_), .. }) => return Err(TrustError::StaysRevoked(key.id())),
-            Some(before) if before.publisher != publisher => {
-                return Err(TrustError::OtherPublisher { id: key.id(), known: before.publisher.clone() });
-            }
-            Some(before) => before.added_at,
-            None => unix_milliseconds(),
-        };
+        let added_at = self.before(key, publisher)?.map_or_else(unix_milliseconds, |before| before.added_at);
         let (publisher, sources) = (publisher.to_owned(), sources.to_owned());
         let trusted = TrustedKey { key: key.clone(), publisher, sources, added_at, revoked: None };
         self.database.put_trusted_key(&trusted.to_row())?;
         Ok(trusted)
+    }
+
+    /// What is recorded of `key`, which may be trusted as that of `publisher`.
+    fn before(&self, key: &PublicKey, publisher: &str) -> Result<Option<TrustedKey>, TrustError> {
+        match self.get(key.id())? {
+            Some(before) if before.key.as_base64() != key.as_base64() => Err(TrustError::IdTaken(key.id())),
+            Some(TrustedKey { revoked: Some(_), .. }) => Err(TrustError::StaysRevoked(key.id())),
+            Some(before) if before.publisher != publisher => {
+                Err(TrustError::OtherPublisher { id: key.id(), known: before.publisher })
+            }
+            before => Ok(before),
+        }
+    }
+
+    /// `key` as one that takes the place of `old`: it may sign what that one may, beside what it may sign already.
+    pub(crate) fn succeeding(&self, old: &TrustedKey, key: &PublicKey) -> Result<TrustedKey, TrustError> {
+        let before = self.before(key, &old.publisher)?;
+        let added_at = before.as_ref().map_or_else(unix_milliseconds, |before| before.added_at);
+        let mut sources = before.map(|before| before.sources).unwrap_or_default();
+        let more: Vec<_> = old.sources.iter().filter(|pattern| !sources.contains(pattern)).cloned().collect();
+        sources.extend(more);
+        Ok(TrustedKey { key: key.clone(), publisher: old.publisher.clone(), sources, added_at, revoked: None })
+    }
+
+    pub(crate) fn database(&self) -> &'a Database {
+        self.database
     }
 
     /// All keys, in the order in which they were added.
@@ -226,7 +243,7 @@ impl TrustedKey {
         })
     }
 
-    fn to_row(&self) -> TrustedKeyRow {
+    pub(crate) fn to_row(&self) -> TrustedKeyRow {
         TrustedKeyRow {
             key_id: self.key.id().to_string(),
             public_key: self.key.as_base64().to_owned(),

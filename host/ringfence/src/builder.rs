@@ -16,7 +16,7 @@ use ringfence_core::source::{Ceiling, Offered, ToolSource};
 use ringfence_core::tool::{Origin, Tool};
 use ringfence_core::{Registry, Secret, ToolHost};
 use ringfence_egress::{Egress, Settings, SettingsError, Tokens};
-use ringfence_package::{PackageError, reading};
+use ringfence_package::{Capabilities, Component, Effective, Granted, PackageError, reading};
 use ringfence_source_builtin::Builtins;
 use ringfence_source_wasm::{
     Concurrency, Engine, EngineError, GuestComponent, InMemory, ProbeError, Reach, WasmSource, Workspace,
@@ -54,7 +54,22 @@ pub struct Builder {
 struct Embedded {
     name: String,
     component: Vec<u8>,
-    grant: LimitSet,
+    grant: WasmGrant,
+}
+
+/// What an embedded component asks for and is granted. A [`LimitSet`] alone is one that grants nothing but those limits.
+#[derive(Clone, Debug, Default)]
+pub struct WasmGrant {
+    /// What its author asks for; `None`: what its manifest says, and nothing where it has none.
+    pub requested: Option<Capabilities>,
+    /// What the embedding program grants: whatever was not asked for has no effect. Secrets are those of the vault.
+    pub granted: Granted,
+}
+
+impl From<LimitSet> for WasmGrant {
+    fn from(limits: LimitSet) -> Self {
+        Self { requested: None, granted: Granted { limits, ..Granted::default() } }
+    }
 }
 
 /// Why there is no host.
@@ -113,6 +128,14 @@ pub enum BuildError {
     /// The name of an embedded component is no source name.
     #[error(transparent)]
     Name(#[from] NameError),
+    /// What an embedded component asks for or is granted cannot be used.
+    #[error("the grant of the embedded component `{name}`: {problem}")]
+    EmbeddedGrant {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// An embedded component cannot be used.
     #[error("the embedded component `{name}`: {problem}")]
     Embedded {
@@ -149,11 +172,12 @@ impl Builder {
         self
     }
 
-    /// Adds a component from bytes as the source `name`, with `grant` as the ceiling of its limits (the operator's own
-    /// ceilings hold as well). Nobody signed it, so audit and listings mark its tools as `embedded`.
+    /// Adds a component from bytes as the source `name`. It reaches what `grant` gives, and its limits are the ceiling of
+    /// those that the component has (the operator's own ceilings hold as well). Nobody signed it, so audit and listings
+    /// mark its tools as `embedded`. The secrets behind its credentials are read once, when the host is opened.
     #[must_use]
-    pub fn register_wasm(mut self, name: &str, component: &[u8], grant: LimitSet) -> Self {
-        self.embedded.push(Embedded { name: name.to_owned(), component: component.to_vec(), grant });
+    pub fn register_wasm(mut self, name: &str, component: &[u8], grant: impl Into<WasmGrant>) -> Self {
+        self.embedded.push(Embedded { name: name.to_owned(), component: component.to_vec(), grant: grant.into() });
         self
     }
 
@@ -199,7 +223,7 @@ impl Builder {
             Packages::open(store.clone(), engine.clone(), concurrency.clone(), registry.clone(), means.clone())?;
         registry.put(&builtins(&config, &means, &packages))?;
         for embedded in self.embedded {
-            registry.put(&embedded.source(&engine, &concurrency).await?)?;
+            registry.put(&embedded.source(&engine, &concurrency, &means).await?)?;
         }
 
         let rate = RateGate::new(config.rate_rules()?, RateClock::system(), TABLE_SIZE);
@@ -284,17 +308,42 @@ fn warn_of_unknown_names(config: &Config, policy: &Policy, registry: &Registry) 
 }
 
 impl Embedded {
-    async fn source(self, engine: &Engine, concurrency: &Arc<Concurrency>) -> Result<WasmSource, BuildError> {
+    async fn source(
+        self,
+        engine: &Engine,
+        concurrency: &Arc<Concurrency>,
+        means: &Means,
+    ) -> Result<WasmSource, BuildError> {
         let source = SourceName::try_from(self.name.clone())?;
         let wrong = |problem| BuildError::Embedded { name: self.name.clone(), problem };
         let digest = Digest::of(&self.component);
         let code = engine.compile(&self.component).map_err(|error| wrong(error.into()))?;
-        let limits = Limits::effective(&self.grant, &LimitSet::default());
+        let reach = self.reach(&source, means)?;
+        let limits = Limits::effective(&self.grant.granted.limits, &LimitSet::default());
         let specs = ringfence_source_wasm::definitions(engine, &code, &limits).await.map_err(wrong)?;
-        let component = Arc::new(GuestComponent::new(engine.clone(), Box::new(InMemory(code)), Reach::default()));
+        let component = Arc::new(GuestComponent::new(engine.clone(), Box::new(InMemory(code)), reach));
         let origin = Origin::Embedded { digest: digest.to_string() };
-        Ok(WasmSource::new(source, &origin, specs, &self.grant, false, &component, concurrency))
+        Ok(WasmSource::new(source, &origin, specs, &self.grant.granted.limits, false, &component, concurrency))
     }
+
+    /// What its tools reach: what is asked for, as far as it is granted.
+    fn reach(&self, source: &SourceName, means: &Means) -> Result<Reach, BuildError> {
+        let wrong = |problem: String| BuildError::EmbeddedGrant { name: self.name.clone(), problem };
+        let requested = match &self.grant.requested {
+            Some(requested) => requested.clone(),
+            None => capabilities(&self.component).map_err(wrong)?,
+        };
+        let effective = Effective::new(requested, self.grant.granted.clone());
+        let effective = effective.map_err(|error| wrong(error.to_string()))?;
+        means.reach_embedded(effective, source).map_err(|error| wrong(error.to_string()))
+    }
+}
+
+/// What the manifest of `component` asks for; nothing where it has none. That it is a component is checked elsewhere.
+fn capabilities(component: &[u8]) -> Result<Capabilities, String> {
+    let Ok(component) = Component::read(component) else { return Ok(Capabilities::default()) };
+    let manifest = component.manifest().map_err(|error| error.to_string())?;
+    Ok(manifest.map(|manifest| manifest.package.capabilities).unwrap_or_default())
 }
 
 /// The embedding program's native tools.

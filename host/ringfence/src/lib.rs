@@ -36,7 +36,7 @@ mod socket;
 mod tool_state;
 mod unlock;
 
-pub use builder::{BuildError, Builder};
+pub use builder::{BuildError, Builder, WasmGrant};
 pub use config::{Config, Home};
 pub use host::Ringfence;
 pub use request::ToolEntry;
@@ -47,4 +47,5 @@ pub use ringfence_core::limit::{LimitKind, LimitSet};
 pub use ringfence_core::output::{Content, RawOutput, ToolOutput};
 pub use ringfence_core::tool::{Tool, ToolSpec};
 pub use ringfence_core::{Caller, Permit, Secret};
+pub use ringfence_package::{Capabilities, Granted};
 pub use unlock::UnlockError;

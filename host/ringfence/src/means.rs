@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 use ringfence_core::Secret;
 use ringfence_core::grant::{HttpRule, RuleSet};
+use ringfence_core::name::SourceName;
 use ringfence_core::tool_state::ToolState;
 use ringfence_egress::{
     Access, BoundCredential, CredentialValue, Egress, GrantType, LackingCredential, OAuthClient, Tokens,
 };
 use ringfence_package::grant::{Credential, GrantedCredential, RequestPattern};
 use ringfence_package::{Effective, Installed};
-use ringfence_source_wasm::{Network, Reach, StatePlace, Workspace};
+use ringfence_source_wasm::{Granter, Network, Reach, StatePlace, Workspace};
 use ringfence_store::StoreError;
 use ringfence_vault::{SecretName, Vault};
 use thiserror::Error;
@@ -22,6 +23,9 @@ use crate::known_secrets::{KnownSecrets, Secrets, SecretsError};
 
 pub(crate) use asked::{Asked, HeldBack};
 pub(crate) use asked::{asked, asked_by};
+
+/// What stands in place of a signer where an embedding program vouches for a component. It is no key's id.
+const EMBEDDED: &str = "embedded";
 
 /// The door to the network, the vault, the workspace, what tools keep, and the grants.
 pub(crate) struct Means {
@@ -72,16 +76,28 @@ impl Means {
     /// What the tools of `installed` reach.
     pub(crate) fn reach(&self, installed: &Installed) -> Result<Reach, MeansError> {
         let grant = self.grant(installed)?.effective;
+        let package = installed.manifest().package.name.clone();
+        self.reach_of(grant, Granter::Operator, installed.source().clone(), installed.signer(), package)
+    }
+
+    /// What the tools of the embedded component `source` reach by `grant`, with the secrets as they are now.
+    pub(crate) fn reach_embedded(&self, grant: Effective, source: &SourceName) -> Result<Reach, MeansError> {
+        self.reach_of(grant, Granter::Program, source.clone(), EMBEDDED.to_owned(), source.clone())
+    }
+
+    fn reach_of(
+        &self,
+        grant: Effective,
+        granter: Granter,
+        source: SourceName,
+        signer: String,
+        package: SourceName,
+    ) -> Result<Reach, MeansError> {
         let access = grant.reaches_http().then(|| self.access(&grant)).transpose()?;
         let network = access.map(|access| Network { door: self.door.clone(), access: Arc::new(access) });
         let vault = Some(self.vault.clone());
-        let state = Some(StatePlace {
-            store: self.state.clone(),
-            source: installed.source().clone(),
-            signer: installed.signer(),
-            package: installed.manifest().package.name.clone(),
-        });
-        Ok(Reach { grant: Arc::new(grant), network, vault, workspace: self.workspace.clone(), state })
+        let state = Some(StatePlace { store: self.state.clone(), source, signer, package });
+        Ok(Reach { grant: Arc::new(grant), network, vault, workspace: self.workspace.clone(), state, granter })
     }
 
     /// What `grant` lets pass: what the manifest asks for is asked first, then what of it is granted.

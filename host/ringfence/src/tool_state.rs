@@ -43,6 +43,18 @@ pub(crate) fn give(database: &Database, installed: &Installed, from: &str) -> Re
     }
 }
 
+/// Gives what was kept under a key whose place that of the `installed` package took to this package.
+pub(crate) fn inherit(database: &Database, installed: &Installed) -> Result<(), RequestError> {
+    let (source, signer) = (installed.source(), installed.signer());
+    for row in database.tool_state().map_err(|error| failed(&error))? {
+        let of_source = row.owner.source == *source;
+        if of_source && database.succeeds(&signer, &row.owner.signer).map_err(|error| failed(&error))? {
+            database.give_tool_state(source, &row.owner.signer, &signer).map_err(|error| failed(&error))?;
+        }
+    }
+    Ok(())
+}
+
 /// What was kept as `source` for the packages of other signers than the one that is `installed`, in sentences.
 pub(crate) fn of_others(database: &Database, installed: &Installed) -> Result<Vec<String>, RequestError> {
     let (source, signer) = (installed.source(), installed.signer());

@@ -11,13 +11,14 @@ use rusqlite::{Connection, ErrorCode, Row, Transaction, TransactionBehavior};
 use crate::error::StoreError;
 
 /// The steps from an empty database to the present schema; `user_version` counts those that were taken.
-const MIGRATIONS: [&str; 6] = [
+const MIGRATIONS: [&str; 7] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
     include_str!("schema/4.sql"),
     include_str!("schema/5.sql"),
     include_str!("schema/6.sql"),
+    include_str!("schema/7.sql"),
 ];
 
 /// How long to wait for another connection. Only a person with the `sqlite3` tool could hold one: the folder is locked.

@@ -1,6 +1,6 @@
 //! The rows of trusted keys.
 
-use rusqlite::{OptionalExtension as _, Row, params};
+use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 
 use crate::database::{Database, parsed};
 use crate::error::StoreError;
@@ -65,24 +65,7 @@ impl Database {
     /// # Errors
     /// When it cannot be written.
     pub fn put_trusted_key(&self, key: &TrustedKeyRow) -> Result<(), StoreError> {
-        let (at, reason) = key.revoked.as_ref().map(|revoked| (revoked.at.cast_signed(), &revoked.reason)).unzip();
-        let sources = serde_json::Value::from(key.sources.clone()).to_string();
-        self.write(|transaction| {
-            transaction
-                .prepare_cached(&format!(
-                    "INSERT OR REPLACE INTO trusted_key ({COLUMNS}) VALUES (?1,?2,?3,?4,?5,?6,?7)"
-                ))?
-                .execute(params![
-                    key.key_id,
-                    key.public_key,
-                    key.publisher,
-                    sources,
-                    key.added_at.cast_signed(),
-                    at,
-                    reason
-                ])
-                .map(drop)
-        })
+        self.write(|transaction| put_key(transaction, key))
     }
 
     /// Calls the owner of the key `key_id` otherwise, here and where its packages are recorded.
@@ -97,6 +80,15 @@ impl Database {
             })
         })
     }
+}
+
+pub(crate) fn put_key(transaction: &Transaction<'_>, key: &TrustedKeyRow) -> rusqlite::Result<()> {
+    let (at, reason) = key.revoked.as_ref().map(|revoked| (revoked.at.cast_signed(), &revoked.reason)).unzip();
+    let sources = serde_json::Value::from(key.sources.clone()).to_string();
+    transaction
+        .prepare_cached(&format!("INSERT OR REPLACE INTO trusted_key ({COLUMNS}) VALUES (?1,?2,?3,?4,?5,?6,?7)"))?
+        .execute(params![key.key_id, key.public_key, key.publisher, sources, key.added_at.cast_signed(), at, reason])
+        .map(drop)
 }
 
 fn from_row(row: &Row<'_>) -> rusqlite::Result<TrustedKeyRow> {

@@ -19,6 +19,7 @@
 //! | `deep_json` | to return 200,000 nested arrays |
 //! | `mirror` | nothing: it gives back its parameters |
 //! | `endless_loop`, `endless_recursion` | never to return |
+//! | `everything` | nothing: it uses all that the contract has |
 //! | `extra_import` | to import a function that does not exist |
 //! | `fetcher`, `wasi_fetcher` | nothing: they send what they are told, by our HTTP and that of WASI |
 //! | `filer` | nothing: it reads and writes the files that it is told |

@@ -1,7 +1,8 @@
 //! Other cases for the same words.
 
-use heck::{ToKebabCase, ToLowerCamelCase, ToPascalCase, ToShoutySnakeCase, ToSnakeCase, ToTitleCase};
 use ringfence_sdk::prelude::*;
+
+use crate::words::{self, push_capital, push_small, push_title};
 
 /// The arguments of [`case`](fn@case).
 #[derive(Deserialize, JsonSchema)]
@@ -35,12 +36,8 @@ pub enum To {
     Pascal,
 }
 
-/// The longest text that is split into words, which takes up to a thousand instructions a byte.
-const MAX_BYTES: usize = 262_144;
-
 /// Changes the case of a text: `lower` and `upper` change letters only; the others first split it into words, at spaces,
-/// punctuation and changes from small to capital letters, and keep nothing but the words;
-/// they take texts of up to 262,144 bytes.
+/// punctuation and changes from small to capital letters, and keep nothing but the words.
 #[tool(
     title = "Change case",
     read_only,
@@ -50,22 +47,35 @@ const MAX_BYTES: usize = 262_144;
     short_doc = "Changes the case of a text.",
     example(description = "A name for a variable", input = { "text": "HTTP request timeout", "to": "snake" }, output = "http_request_timeout"),
 )]
-pub fn case(args: Case) -> Result<String, Failure> {
-    let text = args.text;
-    if text.len() > MAX_BYTES && !matches!(args.to, To::Lower | To::Upper) {
-        let message = format!("Only texts of up to {MAX_BYTES} bytes are split into words; this has {}.", text.len());
-        return Err(Failure::invalid_params(message).with_code("too_long"));
-    }
-    Ok(match args.to {
+pub fn case(args: Case) -> String {
+    let text = args.text.as_str();
+    match args.to {
         To::Lower => text.to_lowercase(),
         To::Upper => text.to_uppercase(),
-        To::Title => text.to_title_case(),
-        To::Snake => text.to_snake_case(),
-        To::Constant => text.to_shouty_snake_case(),
-        To::Kebab => text.to_kebab_case(),
-        To::Camel => text.to_lower_camel_case(),
-        To::Pascal => text.to_pascal_case(),
-    })
+        To::Title => joined(text, " ", push_title, push_title),
+        To::Snake => joined(text, "_", push_small, push_small),
+        To::Constant => joined(text, "_", push_capital, push_capital),
+        To::Kebab => joined(text, "-", push_small, push_small),
+        To::Camel => joined(text, "", push_small, push_title),
+        To::Pascal => joined(text, "", push_title, push_title),
+    }
+}
+
+/// How a word is appended to a text.
+type Push = fn(&mut String, &str);
+
+/// The words of `text`, the first one written by `first` and the others by `other`, with `between` between them.
+fn joined(text: &str, between: &str, first: Push, other: Push) -> String {
+    let mut result = String::with_capacity(text.len());
+    let mut push = first;
+    words::each(text, |word| {
+        if !result.is_empty() {
+            result.push_str(between);
+        }
+        push(&mut result, word);
+        push = other;
+    });
+    result
 }
 
 #[cfg(test)]
@@ -84,15 +94,8 @@ mod tests {
             (To::Camel, "straßeZumXmlParser"),
             (To::Pascal, "StraßeZumXmlParser"),
         ] {
-            assert_eq!(case(Case { text: "Straße zum XMLParser".to_owned(), to }), Ok(expected.to_owned()), "{to:?}");
-            assert_eq!(case(Case { text: String::new(), to }), Ok(String::new()), "{to:?}");
+            assert_eq!(case(Case { text: "Straße zum XMLParser".to_owned(), to }), expected, "{to:?}");
+            assert_eq!(case(Case { text: String::new(), to }), "", "{to:?}");
         }
-    }
-
-    #[test]
-    fn only_letters_of_long_texts_change() {
-        let text = "é".repeat(MAX_BYTES);
-        assert_eq!(case(Case { text: text.clone(), to: To::Upper }), Ok("É".repeat(MAX_BYTES)));
-        assert_eq!(case(Case { text, to: To::Snake }).unwrap_err().code, "too_long");
     }
 }

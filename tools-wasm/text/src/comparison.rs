@@ -4,10 +4,10 @@ use std::fmt::Write;
 
 use similar::algorithms::{Capture, Compact, Replace, myers};
 use similar::udiff::UnifiedHunkHeader;
-use similar::{Change, ChangeTag, DiffOp, group_diff_ops};
+use similar::{DiffOp, group_diff_ops};
 
 use crate::diff::Changes;
-use crate::effort::{self, TooDifferent};
+use crate::{anchors, effort};
 
 /// The lines of two texts, and the steps from the one to the other.
 pub(crate) struct Comparison<'a> {
@@ -17,22 +17,15 @@ pub(crate) struct Comparison<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    /// Compares two texts by Myers' algorithm, which gives up on the smallest difference where finding it takes long.
+    /// Compares two texts: by Myers' algorithm, which finds the smallest difference, where that takes little enough work.
     ///
     /// It is called directly, because the crate's `TextDiff` is compiled with five algorithms for all kinds of text: half
     /// a megabyte.
-    ///
-    /// # Errors
-    ///
-    /// The texts are so different that it would take too long.
-    pub(crate) fn new(old: &'a str, new: &'a str) -> Result<Self, TooDifferent> {
+    pub(crate) fn new(old: &'a str, new: &'a str) -> Self {
         let old: Vec<_> = old.split_inclusive('\n').collect();
         let new: Vec<_> = new.split_inclusive('\n').collect();
-        effort::check(&old, &new)?;
-        let mut steps = Compact::new(Replace::new(Capture::new()), old.as_slice(), new.as_slice());
-        let Ok(()) = myers::diff(&mut steps, old.as_slice(), 0..old.len(), new.as_slice(), 0..new.len());
-        let steps = steps.into_inner().into_inner().into_ops();
-        Ok(Self { old, new, steps })
+        let steps = if effort::is_small(&old, &new) { shortest(&old, &new) } else { anchors::steps(&old, &new) };
+        Self { old, new, steps }
     }
 
     /// How many lines changed.
@@ -61,22 +54,35 @@ impl<'a> Comparison<'a> {
             }
             // Writing to a `String` cannot fail.
             let _ = writeln!(text, "{}", UnifiedHunkHeader::new(&hunk));
-            for change in hunk.iter().flat_map(|step| step.iter_changes(self.old.as_slice(), self.new.as_slice())) {
-                push_line(&mut text, change);
+            for step in hunk {
+                let (old, new) = (&self.old[step.old_range()], &self.new[step.new_range()]);
+                match step {
+                    DiffOp::Equal { .. } => push_lines(&mut text, ' ', old),
+                    DiffOp::Insert { .. } => push_lines(&mut text, '+', new),
+                    DiffOp::Delete { .. } => push_lines(&mut text, '-', old),
+                    DiffOp::Replace { .. } => {
+                        push_lines(&mut text, '-', old);
+                        push_lines(&mut text, '+', new);
+                    }
+                }
             }
         }
         text
     }
 }
 
-fn push_line(text: &mut String, change: Change<&str>) {
-    text.push(match change.tag() {
-        ChangeTag::Equal => ' ',
-        ChangeTag::Delete => '-',
-        ChangeTag::Insert => '+',
-    });
-    text.push_str(change.value());
-    if !change.value().ends_with('\n') {
-        text.push_str("\n\\ No newline at end of file\n");
+fn shortest(old: &[&str], new: &[&str]) -> Vec<DiffOp> {
+    let mut steps = Compact::new(Replace::new(Capture::new()), old, new);
+    let Ok(()) = myers::diff(&mut steps, old, 0..old.len(), new, 0..new.len());
+    steps.into_inner().into_inner().into_ops()
+}
+
+fn push_lines(text: &mut String, sign: char, lines: &[&str]) {
+    for line in lines {
+        text.push(sign);
+        text.push_str(line);
+        if !line.ends_with('\n') {
+            text.push_str("\n\\ No newline at end of file\n");
+        }
     }
 }

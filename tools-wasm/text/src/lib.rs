@@ -1,5 +1,6 @@
 //! Text tools, one a module.
 
+mod anchors;
 pub mod case;
 mod comparison;
 pub mod count;
@@ -7,6 +8,7 @@ pub mod diff;
 mod effort;
 pub mod extract;
 pub mod slug;
+mod words;
 
 use ringfence_sdk::export_tools;
 

@@ -9,6 +9,7 @@
 
 mod child;
 #[path = "../packages/support.rs"]
+#[allow(dead_code, reason = "the other tests use all of it")]
 mod support;
 
 use std::io::{BufRead as _, BufReader};

@@ -56,6 +56,16 @@ impl Publisher {
         PackageFile { component, signature: Some(signature.into_bytes()) }
     }
 
+    /// The statement that the key of `other` takes the place of this one, and its signature.
+    pub(crate) fn rotation(&self, other: &Self) -> (String, String) {
+        self.secret.sign_rotation(other.public.clone()).unwrap()
+    }
+
+    /// A signature of `bytes`, whatever they are.
+    pub(crate) fn signature(&self, bytes: &str) -> String {
+        self.secret.sign(bytes.as_bytes(), "test.wasm", "1.0.0").unwrap()
+    }
+
     pub(crate) fn package(&self, name: &str, version: &str) -> PackageFile {
         self.sign(package(name, version))
     }

@@ -9,6 +9,9 @@ const CONTRACT_SECTION: &str = "component-type";
 /// Why a file is no component and cannot become one.
 #[derive(Debug, thiserror::Error)]
 pub enum ComponentizeError {
+    /// There is nothing in it.
+    #[error("The file is empty: it was probably not copied in full. Build it again.")]
+    Empty,
     /// Something else altogether.
     #[error(
         "This is not WebAssembly. A tool is a WebAssembly component; `ringfence build` makes one of a Rust project."
@@ -34,6 +37,9 @@ pub enum ComponentizeError {
 ///
 /// `wasm` is neither, or the module and its contract do not fit together.
 pub fn componentize(wasm: Vec<u8>) -> Result<Vec<u8>, ComponentizeError> {
+    if wasm.is_empty() {
+        return Err(ComponentizeError::Empty);
+    }
     if Parser::is_component(&wasm) {
         return Ok(wasm);
     }
@@ -76,7 +82,7 @@ mod tests {
     #[test]
     fn each_wrong_file_has_its_own_error() {
         let check = |wasm: &[u8]| componentize(wasm.to_vec()).unwrap_err();
-        assert!(matches!(check(b""), ComponentizeError::NotWasm));
+        assert!(matches!(check(b""), ComponentizeError::Empty));
         assert!(matches!(check(b"#!/bin/sh"), ComponentizeError::NotWasm));
         assert!(matches!(check(MODULE), ComponentizeError::NoContract));
         assert!(matches!(check(&[MODULE, b"\x01\x7f"].concat()), ComponentizeError::Damaged(_)));

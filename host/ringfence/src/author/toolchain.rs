@@ -10,8 +10,8 @@ use super::command::{answer, program, run_within};
 /// How long `rustup target add` may take. It downloads some 20 MB.
 const ADD_TARGET_LIMIT: Duration = Duration::from_secs(60);
 
-/// The oldest compiler that understands what a guest is written in, as (major, minor).
-const OLDEST: (u32, u32) = (1, 85);
+/// The oldest compiler that understands what a guest is written in: the SDK and this program have the same.
+const OLDEST: &str = env!("CARGO_PKG_RUST_VERSION");
 
 /// A compiler for WebAssembly.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,9 +36,10 @@ pub struct Debian {
 /// There is no compiler for WebAssembly.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "There is no Rust compiler for WebAssembly here. Install rustup (https://rustup.rs) and run `rustup target add \
-     wasm32-wasip2`; or, on Debian, `apt-get install --no-install-recommends rustc-web cargo-web rust-web-src \
-     rust-web-llvm lld`."
+    "There is no Rust compiler for WebAssembly here, of version {} or newer. Install rustup (https://rustup.rs) and run \
+     `rustup target add wasm32-wasip2`; or, on Debian, `apt-get install --no-install-recommends rustc-web cargo-web \
+     rust-web-src rust-web-llvm lld`.",
+    OLDEST
 )]
 pub struct NoToolchain;
 
@@ -53,14 +54,23 @@ impl Toolchain {
     /// There is none of these; the error says what to install.
     pub fn find(directory: &Path) -> Result<Self, NoToolchain> {
         let targets = installed_targets(directory);
+        Self::best(&targets, || add_wasip2(directory), || Debian::find(directory))
+    }
+
+    /// The best of rustup's `targets`, one that rustup could `add`, and Debian's compiler.
+    fn best(
+        targets: &[String],
+        add: impl FnOnce() -> bool,
+        debian: impl FnOnce() -> Option<Debian>,
+    ) -> Result<Self, NoToolchain> {
         let has = |target| targets.iter().any(|installed| installed == target);
-        if has("wasm32-wasip2") || (!targets.is_empty() && add_wasip2(directory)) {
+        if has("wasm32-wasip2") || (!targets.is_empty() && add()) {
             return Ok(Self::RustupWasip2);
         }
         if has("wasm32-unknown-unknown") {
             return Ok(Self::RustupUnknown);
         }
-        Debian::find(directory).map(Self::Debian).ok_or(NoToolchain)
+        debian().map(Self::Debian).ok_or(NoToolchain)
     }
 
     /// The compiler in a few words, for people.
@@ -146,8 +156,11 @@ fn field<'a>(about: &'a str, name: &str) -> Option<&'a str> {
 }
 
 fn is_new_enough(version: &str) -> bool {
-    let mut numbers = version.split('.').map_while(|number| number.parse::<u32>().ok());
-    numbers.next().zip(numbers.next()).is_some_and(|version| version >= OLDEST)
+    let numbers = |version: &str| {
+        let mut numbers = version.split('.').map_while(|number| number.parse::<u32>().ok());
+        numbers.next().zip(numbers.next())
+    };
+    numbers(version) >= numbers(OLDEST) && numbers(version).is_some()
 }
 
 #[cfg(test)]
@@ -156,16 +169,44 @@ mod tests {
 
     #[test]
     fn versions_compare_as_numbers() {
+        let oldest = format!("{OLDEST}.0");
         for (version, expected) in [
-            ("1.96.0", true),
-            ("1.85.0", true),
-            ("1.100.0-nightly", true),
+            ("1.1000.0", true),
+            (oldest.as_str(), true),
+            ("1.1000.0-nightly", true),
             ("2.0.0", true),
             ("1.63.0", false),
+            ("1.9.0", false),
             ("", false),
         ] {
             assert_eq!(is_new_enough(version), expected, "{version}");
         }
+    }
+
+    #[test]
+    fn the_best_compiler_is_taken_and_a_target_is_added_only_where_one_is_missing() {
+        let debian = Debian { rustc: "r".into(), cargo: "c".into(), linker: "l".into(), version: "1".into() };
+        let (native, unknown, wasip2) = ("x86_64-unknown-linux-gnu", "wasm32-unknown-unknown", "wasm32-wasip2");
+        for (targets, adds, has_debian, expected, asked) in [
+            (&[native, unknown, wasip2][..], false, true, Some(Toolchain::RustupWasip2), false),
+            (&[native, unknown], true, true, Some(Toolchain::RustupWasip2), true),
+            (&[native, unknown], false, true, Some(Toolchain::RustupUnknown), true),
+            (&[native], true, true, Some(Toolchain::RustupWasip2), true),
+            (&[native], false, true, Some(Toolchain::Debian(debian.clone())), true),
+            (&[], true, true, Some(Toolchain::Debian(debian.clone())), false),
+            (&[native], false, false, None, true),
+            (&[], false, false, None, false),
+        ] {
+            let targets: Vec<String> = targets.iter().map(|target| (*target).to_owned()).collect();
+            let mut was_asked = false;
+            let add = || {
+                was_asked = true;
+                adds
+            };
+            let found = Toolchain::best(&targets, add, || has_debian.then(|| debian.clone()));
+            assert_eq!((found.ok(), was_asked), (expected, asked), "{targets:?} {adds} {has_debian}");
+        }
+        assert!(NoToolchain.to_string().contains(OLDEST));
     }
 
     #[test]

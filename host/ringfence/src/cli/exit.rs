@@ -67,7 +67,7 @@ pub(super) fn end(session: &Session, result: anyhow::Result<()>) -> ExitCode {
     }
     let red = |text: &str| format!("{}{text}{}", session.paint("\x1b[1;31m"), session.paint("\x1b[0m"));
     let message = format!("{} {}", red("error:"), printable(&text));
-    if !session.json || print_error(&code, &text).is_err() {
+    if !session.json || print_error(&code, &text, error.downcast_ref()).is_err() {
         tell(&message);
     }
     ExitCode::from(exit)
@@ -78,15 +78,20 @@ pub(super) fn end_unparsed(error: &clap::Error, json: bool) -> ExitCode {
     let text = error.render().to_string();
     let wrong = error.use_stderr();
     // Whoever does not take the text learns of it by the exit code.
-    if !(wrong && json && print_error("usage", text.trim_start_matches("error: ").trim_end()).is_ok()) {
+    if !(wrong && json && print_error("usage", text.trim_start_matches("error: ").trim_end(), None).is_ok()) {
         let _ = error.print();
     }
     ExitCode::from(if wrong { USAGE } else { 0 })
 }
 
-/// An error as the one document that `--json` promises.
-fn print_error(code: &str, text: &str) -> std::io::Result<()> {
-    let document = json!({"error": {"code": code, "message": text}});
+/// An error as the one document that `--json` promises. Of a call, it has the tool's own word and when to retry.
+fn print_error(code: &str, text: &str, of_call: Option<&CallError>) -> std::io::Result<()> {
+    let mut document = json!({"error": {"code": code, "message": text}});
+    let fields = of_call
+        .map(|error| [("tool_code", json!(error.tool_code())), ("retry_after_ms", json!(error.retry_after_ms()))]);
+    for (name, value) in fields.into_iter().flatten().filter(|(_, value)| !value.is_null()) {
+        document["error"][name] = value;
+    }
     let mut out = anstream::stdout().lock();
     writeln!(out, "{document:#}")?;
     out.flush()

@@ -1,6 +1,8 @@
 //! `ringfence grant`: grants an installed package what it asks for.
 
 use clap::Args;
+use jiff::tz::TimeZone;
+use jiff::{Span, Timestamp};
 use ringfence_core::tool_state::StateQuota;
 
 use super::exit::UsageError;
@@ -58,7 +60,8 @@ pub(super) struct Grant {
     /// Keys that it may keep between calls, for each user.
     #[arg(long, value_name = "KEYS", requires = "state_bytes")]
     state_keys: Option<u64>,
-    /// When all of the grant ends, in RFC 3339, such as 2027-01-31T12:00:00Z.
+    /// When all of the grant ends: after a while, such as 30d or 12h, or at a time in RFC 3339, such as
+    /// 2027-01-31T12:00:00Z.
     #[arg(long, value_name = "TIME")]
     expires: Option<String>,
     /// The most that its tools get of a limit, such as fuel=1000000; may be repeated.
@@ -91,7 +94,7 @@ impl Grant {
             env: pairs(self.env)?,
             tools: pairs(self.tools)?,
             state: self.state_bytes.zip(self.state_keys).map(|(bytes, keys)| StateQuota { bytes, keys }),
-            expires: self.expires,
+            expires: self.expires.map(|text| end(&text, Timestamp::now())).transpose()?,
             limits: numbers(self.limits)?,
             per_minute: self.per_minute,
             per_hour: self.per_hour,
@@ -108,6 +111,22 @@ impl Grant {
     }
 }
 
+/// When a grant ends, as its file has it: `text` is that time, or how long after `now` it is.
+fn end(text: &str, now: Timestamp) -> Result<String, UsageError> {
+    if text.parse::<Timestamp>().is_ok() {
+        return Ok(text.to_owned());
+    }
+    let wrong = || {
+        UsageError(format!("{text:?} is neither a while, such as 30d or 12h, nor a time, such as 2027-01-31T12:00:00Z"))
+    };
+    let span: Span = text.parse().map_err(|_| wrong())?;
+    let end = now.to_zoned(TimeZone::UTC).checked_add(span).map_err(|_| wrong())?.timestamp();
+    if end <= now {
+        return Err(UsageError(format!("{text:?} is over already: a grant ends later than now")));
+    }
+    Ok(format!("{end:.0}"))
+}
+
 fn pairs(texts: Vec<String>) -> Result<Vec<(String, String)>, UsageError> {
     let pair = |text: String| match text.split_once('=') {
         Some((name, value)) if !name.is_empty() => Ok((name.to_owned(), value.to_owned())),
@@ -122,4 +141,27 @@ fn numbers(texts: Vec<String>) -> Result<Vec<(String, i64)>, UsageError> {
         Err(_) => Err(UsageError(format!("{text:?} is no number: write a limit as {name}=1000"))),
     };
     pairs(texts)?.into_iter().map(number).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grant_ends_after_a_while_or_at_a_time() {
+        let now: Timestamp = "2027-01-31T12:00:00.5Z".parse().unwrap();
+        for (text, expected) in [
+            ("2028-01-01T00:00:00Z", "2028-01-01T00:00:00Z"),
+            ("2020-01-01T00:00:00Z", "2020-01-01T00:00:00Z"),
+            ("30d", "2027-03-02T12:00:00Z"),
+            ("12h", "2027-02-01T00:00:00Z"),
+            ("1w 2d", "2027-02-09T12:00:00Z"),
+            ("90 minutes", "2027-01-31T13:30:00Z"),
+        ] {
+            assert_eq!(end(text, now).unwrap(), expected, "{text}");
+        }
+        for wrong in ["", "soon", "30", "d", "-1d", "0d", "99999999y"] {
+            assert!(end(wrong, now).is_err(), "{wrong}");
+        }
+    }
 }

@@ -1,16 +1,17 @@
-//! `ringfence key`: makes a key to sign with.
+//! `ringfence key`: makes a key to sign with, and gives its place to a new one.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use ringfence_core::Secret;
-use ringfence_package::{SigningError, signing};
+use ringfence_package::{PublicKey, SigningError, reading, signature, signing};
 use serde_json::json;
 
-use super::exit::UsageError;
+use super::exit::{self, UsageError};
 use super::session::{Session, new_password};
+use super::sign::secret_key;
 
-/// Make a key to sign with.
+/// Make a key to sign with, or give its place to a new one.
 #[derive(Args)]
 pub(super) struct Key {
     #[command(subcommand)]
@@ -27,25 +28,61 @@ enum KeyCommand {
         #[arg(long)]
         no_password: bool,
     },
+    /// Give a key's place to a new one: writes a statement that the old key signs. Whoever takes it with `ringfence trust
+    /// rotate` trusts the new key as the old one.
+    Rotate {
+        /// The new public key.
+        new: PathBuf,
+        /// The secret key that is given up.
+        #[arg(long, value_name = "FILE.key")]
+        key: PathBuf,
+        /// Where the statement goes; without it, beside the new key, as NEW.rotation.
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
 }
 
 impl Key {
     pub(super) fn run(self, session: &Session) -> anyhow::Result<()> {
-        let KeyCommand::Generate { name, no_password } = self.command;
-        let password = if no_password { None } else { Some(key_password()?) };
-        let key = signing::generate(Path::new("."), &name, password.as_ref()).map_err(|error| match error {
-            SigningError::Name(_) => UsageError(error.to_string()).into(),
-            other => anyhow::Error::from(other),
-        })?;
-        let made = json!({"key_id": key.id().to_string(), "public_key": key.as_base64(), "secret": format!("{name}.key"), "public": format!("{name}.pub")});
-        session.answer(&made, |_| {
-            format!(
-                "Made {name}.key (keep it secret) and {name}.pub (give it away), key {}.\n\
-                 Next: `ringfence sign FILE.wasm --key {name}.key`.",
-                key.id()
-            )
-        })
+        match self.command {
+            KeyCommand::Generate { name, no_password } => generate(session, &name, no_password),
+            KeyCommand::Rotate { new, key, out } => rotate(session, &new, &key, out),
+        }
     }
+}
+
+fn generate(session: &Session, name: &str, no_password: bool) -> anyhow::Result<()> {
+    let password = if no_password { None } else { Some(key_password()?) };
+    let key = signing::generate(Path::new("."), name, password.as_ref()).map_err(|error| match error {
+        SigningError::Name(_) => UsageError(error.to_string()).into(),
+        other => anyhow::Error::from(other),
+    })?;
+    let made = json!({"key_id": key.id().to_string(), "public_key": key.as_base64(), "secret": format!("{name}.key"), "public": format!("{name}.pub")});
+    session.answer(&made, |_| {
+        format!(
+            "Made {name}.key (keep it secret) and {name}.pub (give it away), key {}.\n\
+                 Next: `ringfence sign FILE.wasm --key {name}.key`.",
+            key.id()
+        )
+    })
+}
+
+fn rotate(session: &Session, new: &Path, old: &Path, out: Option<PathBuf>) -> anyhow::Result<()> {
+    [new, old].into_iter().try_for_each(exit::there)?;
+    let to = PublicKey::parse(&reading::text(new)?)?;
+    let (statement, signature) = secret_key(old)?.sign_rotation(to)?;
+    let out = out.unwrap_or_else(|| new.with_extension("rotation"));
+    let beside = format!("{}.{}", out.display(), signature::EXTENSION);
+    fs_err::write(&out, &statement)?;
+    fs_err::write(&beside, signature)?;
+    session.answer(&json!({"statement": out, "signature": beside}), |_| {
+        format!(
+            "Wrote {} and {beside}. Keep the old key until the operators have both.\n\
+             Next: give both to operators, who run `ringfence trust rotate {}`; sign with the new key from then on.",
+            out.display(),
+            out.display()
+        )
+    })
 }
 
 fn key_password() -> anyhow::Result<Secret> {

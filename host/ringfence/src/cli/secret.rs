@@ -1,5 +1,6 @@
 //! `ringfence secret`: stores and lists secrets, which tools use and never see.
 
+use std::ffi::OsString;
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
 
@@ -28,6 +29,8 @@ enum SecretCommand {
     Set {
         /// Its name, such as github_token.
         name: String,
+        #[command(flatten)]
+        refused: ValueGiven,
         /// Where secrets live; decided once, with the first one. Without it: the system's keyring where one answers,
         /// else an encrypted file.
         #[arg(long, value_name = "PLACE")]
@@ -41,6 +44,8 @@ enum SecretCommand {
     Rotate {
         /// Its name.
         name: String,
+        #[command(flatten)]
+        refused: ValueGiven,
     },
     /// List the secrets, without values, and say where they live.
     List,
@@ -54,6 +59,25 @@ enum SecretCommand {
         /// The file.
         file: PathBuf,
     },
+}
+
+/// A value among the arguments. It is taken only to be refused without being repeated.
+#[derive(Args)]
+struct ValueGiven {
+    #[arg(hide = true)]
+    values: Vec<OsString>,
+}
+
+impl ValueGiven {
+    fn check(&self) -> Result<(), UsageError> {
+        if self.values.is_empty() {
+            return Ok(());
+        }
+        let text = "the value of a secret is not taken as an argument: it would stand in the list of processes and in the \
+                    history of the shell. Leave it out and type it at the prompt, or give it on standard input; if this \
+                    was the real value, get another one";
+        Err(UsageError(text.into()))
+    }
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -92,11 +116,13 @@ impl SecretArgs {
 
     fn request(self) -> anyhow::Result<Request> {
         Ok(match self.command {
-            SecretCommand::Set { name, place, key } => {
+            SecretCommand::Set { name, refused, place, key } => {
+                refused.check()?;
                 let place = place.map(|place| choice(place, key)).transpose()?;
                 Request::SecretSet { value: value(&name)?, name, rotate: false, place }
             }
-            SecretCommand::Rotate { name } => {
+            SecretCommand::Rotate { name, refused } => {
+                refused.check()?;
                 Request::SecretSet { value: value(&name)?, name, rotate: true, place: None }
             }
             SecretCommand::List => Request::SecretList,

@@ -1,6 +1,6 @@
 //! `ringfence sign`: signs a component.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use ringfence_package::{Component, PackageFile, SecretKey, SigningError, signature};
@@ -28,12 +28,7 @@ impl Sign {
         let package = PackageFile::read(&self.file)?;
         let component = Component::read(&package.component)?;
         let manifest = component.manifest()?.ok_or(ringfence_package::ComponentError::NoManifest)?;
-        let key = match SecretKey::read(&self.key, None) {
-            Err(SigningError::PasswordNeeded(_)) => {
-                SecretKey::read(&self.key, Some(&password("Password of the key: ")?))?
-            }
-            other => other?,
-        };
+        let key = secret_key(&self.key)?;
         let file_name = self.file.file_name().and_then(|name| name.to_str());
         let file_name = file_name.ok_or_else(|| UsageError("the file's name is not UTF-8".into()))?;
         let text = key.sign(&package.component, file_name, &manifest.package.version.to_string())?;
@@ -43,4 +38,12 @@ impl Sign {
             format!("Signed: {beside}.\nNext: give {file_name} and its signature to operators, who run `ringfence install {file_name}`.")
         })
     }
+}
+
+/// The key in the file at `path`. Where it is encrypted, its password is asked for.
+pub(super) fn secret_key(path: &Path) -> anyhow::Result<SecretKey> {
+    Ok(match SecretKey::read(path, None) {
+        Err(SigningError::PasswordNeeded(_)) => SecretKey::read(path, Some(&password("Password of the key: ")?))?,
+        other => other?,
+    })
 }

@@ -1,7 +1,9 @@
 //! `ringfence trust`: says whose signatures to trust.
 
+use std::path::PathBuf;
+
 use clap::{Args, Subcommand, ValueHint};
-use ringfence_package::reading;
+use ringfence_package::{reading, signature};
 use serde_json::json;
 
 use super::session::{Session, other_build};
@@ -9,7 +11,7 @@ use super::show;
 use super::{exit, remove};
 use crate::request::{KeyEntry, LeftBehind, PackageRequest, Reply};
 
-/// Say whose signatures to trust: add, list, rename and revoke keys.
+/// Say whose signatures to trust: add, list, rename, rotate and revoke keys.
 #[derive(Args)]
 pub(super) struct Trust {
     #[command(subcommand)]
@@ -38,6 +40,14 @@ enum TrustCommand {
         key_id: String,
         /// Whose it is, for people.
         publisher: String,
+    },
+    /// Take a publisher's change of keys: the new key may sign what the old one may, and update what that one signed.
+    Rotate {
+        /// The statement that `ringfence key rotate` wrote, signed by the old key.
+        statement: PathBuf,
+        /// The signature, where it is not beside the statement.
+        #[arg(long, value_name = "FILE")]
+        signature: Option<PathBuf>,
     },
     /// Trust a key never again: what it signed stops at once, and the key cannot be added once more.
     Revoke {
@@ -68,6 +78,15 @@ impl Trust {
                 let reply = session.ask(PackageRequest::TrustRevoke { key_id: key_id.clone(), reason }).await?;
                 let Reply::KeyRevoked(stopped) = reply else { return Err(other_build()) };
                 session.answer(&json!({"revoked": key_id, "stopped": stopped}), |_| revoked(&key_id, &stopped))
+            }
+            TrustCommand::Rotate { statement, signature } => {
+                let beside = || format!("{}.{}", statement.display(), signature::EXTENSION).into();
+                let signature: PathBuf = signature.unwrap_or_else(beside);
+                [&statement, &signature].into_iter().try_for_each(|file| exit::there(file))?;
+                let (statement, signature) = (reading::text(&statement)?, reading::text(&signature)?);
+                let reply = session.ask(PackageRequest::TrustRotate { statement, signature }).await?;
+                let Reply::Keys(keys) = reply else { return Err(other_build()) };
+                session.answer(&keys, |keys| rotated(keys))
             }
             TrustCommand::Rename { key_id, publisher } => {
                 let reply = session.ask(PackageRequest::TrustRename { key_id, publisher }).await?;
@@ -101,6 +120,17 @@ fn added(keys: &[KeyEntry]) -> String {
         .collect()
 }
 
+fn rotated(keys: &[KeyEntry]) -> String {
+    let told = |key: &KeyEntry| {
+        let (id, publisher, names) = (&key.key_id, &key.publisher, key.names.join(", "));
+        format!(
+            "Trusted {id} of {publisher} for {names}, by the word of the key before it. It may update what that one signed, \
+             which runs on.\nNext: `ringfence update --check`; `ringfence trust revoke KEY` ends the old key for good."
+        )
+    };
+    keys.iter().map(told).collect()
+}
+
 fn revoked(key_id: &str, stopped: &[LeftBehind]) -> String {
     let first = match stopped {
         [] => format!("Revoked {key_id}. Nothing that is installed was signed with it."),
@@ -115,7 +145,11 @@ fn list(keys: &[KeyEntry]) -> String {
         return "No key is trusted. Next: `ringfence trust add KEY.pub --publisher NAME --sign SOURCE`.".into();
     }
     let rows = keys.iter().map(|key| {
-        let state = key.revoked.as_ref().map_or_else(|| "trusted".into(), |why| format!("revoked: {why}"));
+        let state = match (&key.revoked, &key.successor) {
+            (Some(why), _) => format!("revoked: {why}"),
+            (None, Some(successor)) => format!("trusted, followed by {successor}"),
+            (None, None) => "trusted".into(),
+        };
         [key.key_id.clone(), key.publisher.clone(), key.names.join(" "), state]
     });
     show::table(["KEY", "PUBLISHER", "MAY SIGN", "STATE"], rows)

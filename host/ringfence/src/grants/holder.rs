@@ -1,9 +1,10 @@
 //! To whom a grant was given. A name can change hands; what was granted to its tools does not go along.
 //!
 //! The operator granted something to a package that somebody signed, or that nobody signed and somebody claimed. When
-//! another one takes its name, the grant is suspended until the operator gives it to that one. Limits and rate hold all
-//! the while: they only take away. A grant that was written by hand is given to whoever has the name when it is first
-//! read. The record is kept apart from the file, which is the operator's to write, replace and copy.
+//! another one takes its name, the grant is suspended until the operator gives it to that one, unless the key of the other
+//! one took the place of the first by that one's own statement. Limits and rate hold all the while: they only take away. A
+//! grant that was written by hand is given to whoever has the name when it is first read. The record is kept apart from
+//! the file, which is the operator's to write, replace and copy.
 
 use std::fmt;
 use std::sync::Arc;
@@ -43,7 +44,16 @@ impl GrantHolders {
         match self.0.database().grant_holder(installed.source())? {
             None => self.give(installed).map(|()| None),
             Some(given_to) if is_same(&given_to, &now) => Ok(None),
+            Some(given_to) if self.succeeds(&now, &given_to)? => self.give(installed).map(|()| None),
             Some(given_to) => Ok(Some(Suspended { source: installed.source().clone(), given_to, now })),
+        }
+    }
+
+    /// Whether the key of `now` took the place of that of `before`, by that one's own statement.
+    fn succeeds(&self, now: &GrantHolder, before: &GrantHolder) -> Result<bool, StoreError> {
+        match (&now.key_id, &before.key_id) {
+            (Some(now), Some(before)) => self.0.database().succeeds(now, before),
+            _ => Ok(false),
         }
     }
 

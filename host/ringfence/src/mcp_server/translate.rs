@@ -7,8 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use ringfence_core::error::CallError;
 use ringfence_core::output::{Body, Content, Media, Resource, ToolOutput};
 use rmcp::model::{
-    CallToolResponse, CallToolResult, ContentBlock, ErrorData, JsonObject, MetaObject, ResourceContents, Tool,
-    ToolAnnotations,
+    Annotations, CallToolResponse, CallToolResult, ContentBlock, ErrorData, JsonObject, MetaObject, ResourceContents,
+    Role, Tool, ToolAnnotations,
 };
 use serde_json::{Value, json};
 
@@ -40,7 +40,7 @@ pub(super) fn output(output: ToolOutput) -> CallToolResult {
         "duration_us": u64::try_from(output.duration.as_micros()).unwrap_or(u64::MAX),
         "cost": output.cost.map(|cost| cost.to_string()),
     });
-    let mut result = CallToolResult::success(output.content.into_iter().map(content).collect());
+    let mut result = CallToolResult::success(contents(output.content, output.user_content));
     result.structured_content = output.structured;
     result.meta = Some(meta(USAGE_META, usage));
     result
@@ -50,7 +50,8 @@ pub(super) fn output(output: ToolOutput) -> CallToolResult {
 pub(super) fn error(error: &CallError) -> Result<CallToolResponse, ErrorData> {
     let details = json!({
         "code": error.code(),
-        "retry_after_ms": error.retry_after().map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
+        "tool_code": error.tool_code(),
+        "retry_after_ms": error.retry_after_ms(),
     });
     if matches!(error, CallError::NotFound { .. }) {
         return Err(ErrorData::invalid_params(error.for_model(), Some(details)));
@@ -58,6 +59,26 @@ pub(super) fn error(error: &CallError) -> Result<CallToolResponse, ErrorData> {
     let mut result = CallToolResult::error(vec![ContentBlock::text(error.for_model())]);
     result.meta = Some(meta(ERROR_META, details));
     Ok(result.into())
+}
+
+/// What is for the user follows what is for the model, where the two differ: each piece says for whom it is.
+fn contents(for_model: Vec<Content>, for_user: Option<Vec<Content>>) -> Vec<ContentBlock> {
+    let Some(for_user) = for_user else { return for_model.into_iter().map(content).collect() };
+    let for_model = for_model.into_iter().map(|piece| addressed(content(piece), Role::Assistant));
+    for_model.chain(for_user.into_iter().map(|piece| addressed(content(piece), Role::User))).collect()
+}
+
+fn addressed(mut block: ContentBlock, reader: Role) -> ContentBlock {
+    let annotations = Some(Annotations::default().with_audience(vec![reader]));
+    match &mut block {
+        ContentBlock::Text(text) => text.annotations = annotations,
+        ContentBlock::Image(image) => image.annotations = annotations,
+        ContentBlock::Audio(audio) => audio.annotations = annotations,
+        ContentBlock::Resource(resource) => resource.annotations = annotations,
+        // No piece becomes another kind of block.
+        _ => {}
+    }
+    block
 }
 
 fn content(content: Content) -> ContentBlock {
@@ -93,4 +114,77 @@ fn meta(key: &str, value: Value) -> MetaObject {
     let mut meta = MetaObject::default();
     meta.insert(key.to_owned(), value);
     meta
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    /// How a client reads what the front makes of `for_model` and `for_user`.
+    fn read(for_model: Vec<Content>, for_user: Option<Vec<Content>>) -> Value {
+        serde_json::to_value(contents(for_model, for_user)).unwrap()
+    }
+
+    fn media(data: &[u8]) -> Media {
+        Media { media_type: "x/y".into(), data: data.into() }
+    }
+
+    #[test]
+    fn every_kind_of_content_has_its_block() {
+        let resource = |media_type: Option<&str>, body| {
+            let media_type = media_type.map(str::to_owned);
+            Content::Resource(Resource { uri: "urn:a".into(), media_type, body })
+        };
+        for (content, expected) in [
+            (Content::text("a"), json!({"type": "text", "text": "a"})),
+            (Content::Json { value: json!({"b": 1}) }, json!({"type": "text", "text": "{\"b\":1}"})),
+            (Content::Image(media(&[0, 255])), json!({"type": "image", "mimeType": "x/y", "data": "AP8="})),
+            (Content::Audio(media(b"a")), json!({"type": "audio", "mimeType": "x/y", "data": "YQ=="})),
+            (
+                resource(Some("x/y"), Body::Text("c".into())),
+                json!({"type": "resource", "resource": {"uri": "urn:a", "mimeType": "x/y", "text": "c"}}),
+            ),
+            (
+                resource(None, Body::Blob(vec![0])),
+                json!({"type": "resource", "resource": {"uri": "urn:a", "blob": "AA=="}}),
+            ),
+        ] {
+            assert_eq!(read(vec![content.clone()], None), json!([expected]));
+            let mut addressed = [expected.clone(), expected];
+            addressed[0]["annotations"] = json!({"audience": ["assistant"]});
+            addressed[1]["annotations"] = json!({"audience": ["user"]});
+            assert_eq!(read(vec![content.clone()], Some(vec![content])), json!(addressed));
+        }
+    }
+
+    #[test]
+    fn an_error_is_a_result_with_its_code_and_when_to_retry() {
+        let unavailable = CallError::Unavailable {
+            tool: "t".into(),
+            reason: "busy".into(),
+            retry_after: Some(Duration::from_millis(1500)),
+        };
+        let Ok(CallToolResponse::Complete(result)) = error(&unavailable) else { panic!("it is a result") };
+        let result = serde_json::to_value(result).unwrap();
+        assert_eq!(result["isError"], true);
+        assert_eq!(result["content"][0]["text"], unavailable.for_model());
+        assert_eq!(
+            result["_meta"][ERROR_META],
+            json!({"code": "unavailable", "tool_code": null, "retry_after_ms": 1500})
+        );
+        let endless =
+            CallError::Unavailable { tool: "t".into(), reason: String::new(), retry_after: Some(Duration::MAX) };
+        let Ok(CallToolResponse::Complete(result)) = error(&endless) else { panic!("it is a result") };
+        assert_eq!(serde_json::to_value(result).unwrap()["_meta"][ERROR_META]["retry_after_ms"], u64::MAX);
+    }
+
+    #[test]
+    fn a_name_that_is_no_tool_is_a_fault_of_the_request() {
+        let absent = CallError::NotFound { name: "ecko".into(), nearest: vec!["echo".into()] };
+        let fault = error(&absent).unwrap_err();
+        assert_eq!(fault.message, absent.for_model());
+        assert_eq!(fault.data, Some(json!({"code": "not_found", "tool_code": null, "retry_after_ms": null})));
+    }
 }

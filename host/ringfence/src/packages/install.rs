@@ -38,6 +38,7 @@ impl Packages {
         self.check_names(checked.plan())?;
         checked.plan().replaces.as_ref().map_or(Ok(()), |old| self.settle_grant(old))?;
         let installed = self.installer.commit(checked).map_err(refused)?;
+        tool_state::inherit(self.installer.store().database(), &installed)?;
         self.start(&installed);
         let narrowed = self.narrowed(&installed);
         let granted = self.grant_entry(&installed)?;

@@ -74,6 +74,9 @@ impl Packages {
             PackageRequest::TrustList => self.keys().map(Reply::Keys),
             PackageRequest::TrustRevoke { key_id, reason } => self.revoke(&key_id, &reason).map(Reply::KeyRevoked),
             PackageRequest::TrustRename { key_id, publisher } => self.rename(&key_id, &publisher).map(Reply::Keys),
+            PackageRequest::TrustRotate { statement, signature } => {
+                self.rotate(&statement, &signature).map(Reply::Keys)
+            }
             PackageRequest::Verify { file } => self.verify(&file).map(Reply::Verified),
             PackageRequest::Grant { source, change } => {
                 self.grant(&source, &change).map(|entry| Reply::Grants(vec![entry]))

@@ -1,7 +1,8 @@
 //! Whose signatures count.
 
 use ringfence_package::{
-    KeyError, KeyId, PackageError, PackageFile, PublicKey, Signature, SourcePattern, TrustError, TrustStore, TrustedKey,
+    KeyError, KeyId, PackageError, PackageFile, PublicKey, RotationError, Signature, SourcePattern, TrustError,
+    TrustStore, TrustedKey,
 };
 
 use super::{Packages, refused};
@@ -21,18 +22,25 @@ impl Packages {
         }
         let trusted = self.trust_store().add(&key, publisher, &names).map_err(distrusted)?;
         self.restart()?;
-        Ok(vec![key_entry(&trusted)])
+        Ok(vec![self.key_entry(&trusted)?])
     }
 
     pub(super) fn keys(&self) -> Result<Vec<KeyEntry>, RequestError> {
         let keys = self.trust_store().list().map_err(distrusted)?;
-        Ok(keys.iter().map(key_entry).collect())
+        keys.iter().map(|key| self.key_entry(key)).collect()
     }
 
     pub(super) fn rename(&self, key_id: &str, publisher: &str) -> Result<Vec<KeyEntry>, RequestError> {
         let id = key_id.parse().map_err(|error: KeyError| distrusted(error.into()))?;
         let renamed = self.trust_store().rename(id, publisher).map_err(distrusted)?;
-        Ok(vec![key_entry(&renamed)])
+        Ok(vec![self.key_entry(&renamed)?])
+    }
+
+    /// Takes a publisher's change of keys, and gives the new key.
+    pub(super) fn rotate(&self, statement: &str, signature: &str) -> Result<Vec<KeyEntry>, RequestError> {
+        let new = self.trust_store().rotate(statement, signature.as_bytes()).map_err(not_rotated)?;
+        self.restart()?;
+        Ok(vec![self.key_entry(&new)?])
     }
 
     /// Revokes a key, and says what of the packages that it signed is left.
@@ -61,14 +69,15 @@ impl Packages {
     fn trust_store(&self) -> TrustStore<'_> {
         TrustStore::new(self.installer.store().database())
     }
-}
 
-fn key_entry(key: &TrustedKey) -> KeyEntry {
-    KeyEntry {
-        key_id: key.key.id().to_string(),
-        publisher: key.publisher.clone(),
-        names: key.sources.iter().map(ToString::to_string).collect(),
-        revoked: key.revoked.as_ref().map(|revocation| revocation.reason.clone()),
+    fn key_entry(&self, key: &TrustedKey) -> Result<KeyEntry, RequestError> {
+        Ok(KeyEntry {
+            key_id: key.key.id().to_string(),
+            publisher: key.publisher.clone(),
+            names: key.sources.iter().map(ToString::to_string).collect(),
+            revoked: key.revoked.as_ref().map(|revocation| revocation.reason.clone()),
+            successor: self.trust_store().successor(key.key.id()).map_err(distrusted)?,
+        })
     }
 }
 
@@ -80,4 +89,11 @@ fn distrusted(error: TrustError) -> RequestError {
         _ => ErrorKind::Refused,
     };
     RequestError::new(kind, error.code(), &error)
+}
+
+fn not_rotated(error: RotationError) -> RequestError {
+    match error {
+        RotationError::Trust(error) => distrusted(error),
+        error => RequestError::new(ErrorKind::Refused, error.code(), &error),
+    }
 }

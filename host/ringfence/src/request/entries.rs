@@ -170,4 +170,7 @@ pub(crate) struct KeyEntry {
     pub(crate) names: Vec<String>,
     /// Why and that it is trusted no longer.
     pub(crate) revoked: Option<String>,
+    /// The id of the key that took its place.
+    #[serde(default)]
+    pub(crate) successor: Option<String>,
 }

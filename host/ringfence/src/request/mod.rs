@@ -129,6 +129,13 @@ pub(crate) enum PackageRequest {
         /// Whose it is, for people.
         publisher: String,
     },
+    /// Take a publisher's change of keys.
+    TrustRotate {
+        /// What the old key signed: a text that names the new one.
+        statement: String,
+        /// Its signature.
+        signature: String,
+    },
     /// Is this file signed by a trusted key?
     Verify {
         /// The component. Its signature stands beside it.

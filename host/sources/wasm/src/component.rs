@@ -14,7 +14,7 @@ use crate::engine::{Engine, Profile};
 use crate::kind::Kind;
 use crate::near_agent;
 use crate::plain::FunctionError;
-use crate::reach::Reach;
+use crate::reach::{Granter, Reach};
 use crate::state::GuestState;
 use crate::{wasi, wasi_http};
 
@@ -55,13 +55,12 @@ pub enum CodeError {
     #[error("{0}")]
     Import(String),
     /// It imports something of which nothing was granted.
-    #[error(
-        "it imports `{import}`, and nothing of that is granted to it: `ringfence grants` shows what it asks for, and \
-         `ringfence grant` grants it"
-    )]
+    #[error("it imports `{import}`, and nothing of that is granted to it: {}", .granter.remedy())]
     NotGranted {
         /// The interface.
         import: String,
+        /// Who could grant it.
+        granter: Granter,
     },
     /// It exports functions that cannot be tools.
     #[error(transparent)]
@@ -115,7 +114,7 @@ impl GuestComponent {
             let compiled = self.code.compiled(&self.engine).await?;
             let loaded = Loaded::new(&self.engine, &compiled)?;
             match self.reach.lacks(loaded.imports.iter().map(String::as_str)) {
-                Some(import) => Err(CodeError::NotGranted { import: import.to_owned() }),
+                Some(import) => Err(CodeError::NotGranted { import: import.to_owned(), granter: self.reach.granter }),
                 None => Ok(Arc::new(loaded)),
             }
         };

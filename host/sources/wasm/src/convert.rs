@@ -236,11 +236,178 @@ pub(crate) fn call_error(error: &CallError) -> guest::Failure {
             | CallError::Cancelled { .. }
             | CallError::Failed { .. } => guest::FailureKind::Failed,
         },
-        code: match error {
-            CallError::Failed { code, .. } => code.clone(),
-            other => other.code().into_owned(),
-        },
+        code: error.tool_code().map_or_else(|| error.code().into_owned(), str::to_owned),
         message: error.for_model(),
-        retry_after_ms: error.retry_after().map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX)),
+        retry_after_ms: error.retry_after_ms(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn definition() -> guest::Definition {
+        guest::Definition {
+            name: "copy".into(),
+            title: None,
+            description: "Copies.".into(),
+            parameters: r#"{"type":"object","properties":{}}"#.into(),
+            output_schema: None,
+            effects: guest::Effects::empty(),
+            approval: guest::Approval::Never,
+            rules: Vec::new(),
+            rate_limit: None,
+            deferrable: false,
+            categories: Vec::new(),
+            short_doc: None,
+            long_doc: None,
+            examples: Vec::new(),
+        }
+    }
+
+    fn empty() -> guest::Output {
+        guest::Output { content: Vec::new(), user_content: None, structured: None, raw: None, cost: None }
+    }
+
+    fn taken(output: guest::Output) -> Result<RawOutput, String> {
+        super::output(output, Usage::default(), &Limits::default()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_not_said_stays_unsaid() {
+        let expected = ToolSpec {
+            name: "copy".into(),
+            description: "Copies.".into(),
+            parameters: json!({"type": "object", "properties": {}}),
+            ..ToolSpec::default()
+        };
+        assert_eq!(spec(definition()), Ok(expected));
+        assert_eq!(taken(empty()), Ok(RawOutput::default()));
+    }
+
+    #[test]
+    fn each_claim_about_effects_is_its_own() {
+        type Claim = fn(&Effects) -> bool;
+        let claims: [(guest::Effects, Claim); 5] = [
+            (guest::Effects::READ_ONLY, |effects| effects.read_only),
+            (guest::Effects::DESTRUCTIVE, |effects| effects.destructive),
+            (guest::Effects::IDEMPOTENT, |effects| effects.idempotent),
+            (guest::Effects::OPEN_WORLD, |effects| effects.open_world),
+            (guest::Effects::PURE, |effects| effects.pure),
+        ];
+        for (flag, _) in claims {
+            let said = effects(flag);
+            for (other, is_claimed) in claims {
+                assert_eq!(is_claimed(&said), other == flag, "{flag:?} {other:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn json_that_is_none_is_named_with_its_place() {
+        let example = guest::Example { description: "x".into(), input: "{".into(), output: None };
+        let rule = guest::ArgumentRule::NeedsApproval(guest::ApprovalRule {
+            pointer: "/x".into(),
+            equals: Some("yes".into()),
+            approval: guest::Approval::Always,
+        });
+        for (wrong, place) in [
+            (guest::Definition { parameters: "{".into(), ..definition() }, "`parameters` of the tool `copy`"),
+            (guest::Definition { output_schema: Some("x".into()), ..definition() }, "`output-schema` of the tool"),
+            (guest::Definition { rules: vec![rule], ..definition() }, "`rules` of the tool"),
+            (guest::Definition { examples: vec![example], ..definition() }, "`examples` of the tool"),
+        ] {
+            let error = spec(wrong).unwrap_err();
+            assert!(error.starts_with(place) && error.contains("is not JSON: "), "{error}");
+        }
+        for (wrong, place) in [
+            (guest::Output { content: vec![guest::Content::Json("{".into())], ..empty() }, "`content`"),
+            (guest::Output { structured: Some("{".into()), ..empty() }, "`structured`"),
+            (guest::Output { cost: Some("a lot".into()), ..empty() }, "`cost`"),
+        ] {
+            assert!(taken(wrong).unwrap_err().starts_with(place), "{place}");
+        }
+    }
+
+    #[test]
+    fn a_rate_of_nothing_is_a_rate_of_one() {
+        let rate_limit = Some(guest::RateLimit { per_minute: 0, per_hour: 0 });
+        let spec = spec(guest::Definition { rate_limit, ..definition() }).unwrap();
+        assert_eq!(spec.rate_limit, Some(RateLimit { per_minute: 1, per_hour: 1 }));
+    }
+
+    #[test]
+    fn everything_counts_for_the_size_of_a_result() {
+        let media = || guest::Media { media_type: "x/y".into(), data: vec![0; 97] };
+        let document = |body| {
+            guest::Content::Resource(guest::Embedded { uri: "urn:x".into(), media_type: Some("x/y".into()), body })
+        };
+        let hundred = || "1".repeat(100);
+        let pieces = [
+            guest::Content::Text(hundred()),
+            guest::Content::Json(hundred()),
+            guest::Content::Image(media()),
+            guest::Content::Audio(media()),
+            document(guest::Body::Text("1".repeat(92))),
+            document(guest::Body::Blob(vec![0; 92])),
+        ];
+        let of = |output: &guest::Output| size(output);
+        for piece in pieces {
+            assert_eq!(of(&guest::Output { content: vec![piece.clone()], ..empty() }), 132, "{piece:?}");
+            assert_eq!(of(&guest::Output { user_content: Some(vec![piece]), ..empty() }), 132);
+        }
+        assert_eq!(of(&guest::Output { structured: Some(hundred()), ..empty() }), 100);
+        assert_eq!(of(&guest::Output { raw: Some(hundred()), ..empty() }), 100);
+        assert_eq!(of(&guest::Output { cost: Some(hundred()), ..empty() }), 100);
+        let limits =
+            Limits::effective(&ringfence_core::LimitSet::default().with(LimitKind::Result, 99), &Default::default());
+        let error = output(guest::Output { raw: Some(hundred()), ..empty() }, Usage::default(), &limits);
+        assert!(matches!(error, Err(ToolError::Limit(_))), "{error:?}");
+    }
+
+    #[test]
+    fn an_output_comes_back_as_it_went() {
+        let media = || guest::Media { media_type: "x/y".into(), data: vec![0, 1] };
+        let document = |media_type: Option<&str>, body| {
+            let media_type = media_type.map(str::to_owned);
+            guest::Content::Resource(guest::Embedded { uri: "urn:x".into(), media_type, body })
+        };
+        let pieces = vec![
+            guest::Content::Text("a".into()),
+            guest::Content::Json(r#"{"b":1}"#.into()),
+            guest::Content::Image(media()),
+            guest::Content::Audio(media()),
+            document(Some("x/y"), guest::Body::Text("c".into())),
+            document(None, guest::Body::Blob(vec![2])),
+        ];
+        let given = guest::Output {
+            content: pieces.clone(),
+            user_content: Some(pieces),
+            structured: Some(r#"{"b":1}"#.into()),
+            raw: Some("raw".into()),
+            cost: Some("0.0042".into()),
+        };
+        let raw = taken(given.clone()).unwrap();
+        let clean = ringfence_core::finish::scrub::Scrubber::default().output(raw, Duration::ZERO).output;
+        assert_eq!(format!("{:?}", clean_output(clean)), format!("{given:?}"));
+    }
+
+    #[test]
+    fn a_failure_keeps_its_kind_code_and_wait() {
+        for (kind, expected) in [
+            (guest::FailureKind::InvalidParams, FailureKind::InvalidParams),
+            (guest::FailureKind::NotFound, FailureKind::NotFound),
+            (guest::FailureKind::AuthRequired, FailureKind::AuthRequired),
+            (guest::FailureKind::Unavailable, FailureKind::Unavailable),
+            (guest::FailureKind::Failed, FailureKind::Failed),
+        ] {
+            let said = guest::Failure { kind, code: "own".into(), message: "Why.".into(), retry_after_ms: Some(1500) };
+            let ToolError::Failed(failure) = failure(said) else { panic!("it is a failure") };
+            assert_eq!(failure.kind, expected);
+            assert_eq!((failure.code.as_str(), failure.message.as_str()), ("own", "Why."));
+            assert_eq!(failure.retry_after, Some(Duration::from_millis(1500)));
+        }
     }
 }

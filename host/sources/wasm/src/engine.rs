@@ -3,6 +3,7 @@
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
+use ringfence_package::asynchronous;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -11,6 +12,7 @@ use wasmtime::{Config, Enabled, InstanceAllocationStrategy, OptLevel, PoolingAll
 
 use crate::component::CodeError;
 use crate::concurrency::nested;
+use crate::plain::FunctionError;
 use crate::spare::SPARES;
 
 /// How often a running guest lets others run, in units of fuel: some tens of microseconds. Shorter costs throughput,
@@ -178,9 +180,13 @@ impl Engine {
     /// Compiles a component. Takes from a tenth of a second to half a minute of processor time.
     ///
     /// # Errors
-    /// [`CodeError::Compile`] when it is not a valid component.
+    /// [`CodeError::Function`] when a function of it deals in streams or futures, [`CodeError::Compile`] when it is not a
+    /// valid component.
     pub fn compile(&self, component: &[u8]) -> Result<Vec<u8>, CodeError> {
-        self.inner.precompile_component(component).map_err(CodeError::Compile)
+        self.inner.precompile_component(component).map_err(|error| match asynchronous::find(component) {
+            Some(found) => CodeError::Function(FunctionError::asynchronous(found)),
+            None => CodeError::Compile(error),
+        })
     }
 }
 

@@ -36,6 +36,6 @@ pub use concurrency::Concurrency;
 pub use engine::{Engine, EngineError, EngineSettings, Metering, Profile};
 pub use plain::FunctionError;
 pub use probe::{ProbeError, definitions};
-pub use reach::{Network, Reach, StatePlace};
+pub use reach::{Granter, Network, Reach, StatePlace};
 pub use source::WasmSource;
 pub use workspace::Workspace;

@@ -21,8 +21,30 @@ pub struct Reach {
     pub vault: Option<Arc<Vault>>,
     /// The files; `None` where the operator named no folder.
     pub workspace: Option<Workspace>,
-    /// Where they keep something between calls; `None` for who is not installed.
+    /// Where they keep something between calls; `None` where they cannot.
     pub state: Option<StatePlace>,
+    /// Who grants them anything.
+    pub granter: Granter,
+}
+
+/// Who grants a source what it reaches, and so who can grant it more.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Granter {
+    /// The operator, with commands and files.
+    #[default]
+    Operator,
+    /// The program that embeds this host.
+    Program,
+}
+
+impl Granter {
+    /// How more is granted.
+    pub(crate) fn remedy(self) -> &'static str {
+        match self {
+            Self::Operator => "`ringfence grants` shows what it asks for, and `ringfence grant` grants it",
+            Self::Program => "the program that embeds ringfence grants it where it registers the component",
+        }
+    }
 }
 
 /// The door to the network, as one source may use it.

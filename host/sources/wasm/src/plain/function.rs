@@ -1,13 +1,14 @@
 //! The functions that a component exports, and what they are as tools.
 
 use ringfence_core::tool::ToolSpec;
+use ringfence_package::asynchronous::{Asynchronous, Place, What};
 use ringfence_package::manifest;
 use thiserror::Error;
 use wasmtime::Engine;
 use wasmtime::component::types::{ComponentFunc, ComponentItem};
 use wasmtime::component::{Component, ComponentExportIndex};
 
-use super::val_type::{MAX_DEPTH, Refusal, TypeReader, ValType, joined};
+use super::val_type::{self, MAX_DEPTH, Refusal, TypeReader, ValType, joined};
 use super::{names, schema};
 
 /// How much of a signature stands in a description, in bytes. The schema says it all once more.
@@ -61,6 +62,26 @@ pub enum FunctionError {
     /// Two functions whose names, and digests of names, are the same.
     #[error("two of its functions would be called `{0}` as tools: rename one of them")]
     SameName(String),
+}
+
+impl FunctionError {
+    /// That a function deals in what goes on after a call.
+    pub(crate) fn asynchronous(found: Asynchronous) -> Self {
+        let (found_type, what) = match found.what {
+            What::Function => ("async func", "which goes on beside others"),
+            What::Stream => val_type::STREAM,
+            What::Future => val_type::FUTURE,
+        };
+        let function = names::full(&found.path);
+        let refused = |place: String, inside| {
+            refused(function.clone(), place, Refusal::NotData { found: found_type.to_owned(), what, inside })
+        };
+        match found.place {
+            Place::Param { name, inside } => refused(format!("takes `{name}`"), inside),
+            Place::Result { inside } => refused("gives back a result".to_owned(), inside),
+            Place::Itself => Self::NotData { function, place: "is".to_owned(), found: found_type.to_owned(), what },
+        }
+    }
 }
 
 /// A function before it has a name.

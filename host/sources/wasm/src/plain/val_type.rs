@@ -17,6 +17,12 @@ const PATTERN_BYTES: usize = 400;
 /// What one name costs beside its letters: quotation marks and a comma.
 const NAME_BYTES: usize = 3;
 
+/// How errors call a stream, and what it is.
+pub(super) const STREAM: (&str, &str) = ("stream", "which goes on after the call");
+
+/// The same of a future.
+pub(super) const FUTURE: (&str, &str) = ("future", "which comes after the call");
+
 /// A type of the component model without resources, streams and the like.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum ValType {
@@ -159,8 +165,8 @@ impl TypeReader {
         let (found, what) = match ty {
             Type::Own(resource) => (format!("own<{}>", self.resource(resource)), RESOURCE),
             Type::Borrow(resource) => (format!("borrow<{}>", self.resource(resource)), RESOURCE),
-            Type::Stream(_) => ("stream".to_owned(), "which goes on after the call"),
-            Type::Future(_) => ("future".to_owned(), "which comes after the call"),
+            Type::Stream(_) => (STREAM.0.to_owned(), STREAM.1),
+            Type::Future(_) => (FUTURE.0.to_owned(), FUTURE.1),
             Type::ErrorContext => ("error-context".to_owned(), "which ends with the instance that made it"),
             Type::Map(_) => ("map".to_owned(), UNKNOWN),
             Type::FixedLengthList(_) => ("list of fixed length".to_owned(), UNKNOWN),

@@ -169,6 +169,40 @@ async fn a_resource_is_refused_by_name() {
     assert!(error.starts_with("`all` gives back a result, which has in it `own<file>`, a resource"), "{error}");
 }
 
+#[test]
+fn streams_and_futures_are_refused_by_name() {
+    let refused = |export: &str| {
+        let wat = format!(
+            r#"(component
+              (core module $m (memory (export "memory") 1) (func (export "take") (param i32)) (func (export "give") (result i32) unreachable)
+                (func (export "none")))
+              (core instance $i (instantiate $m))
+              {export})"#
+        );
+        let engine = crate::Engine::new(crate::EngineSettings::default()).unwrap();
+        engine.compile(&wat::parse_str(wat).unwrap()).unwrap_err().to_string()
+    };
+    let rest =
+        ": a plain function takes and gives back data only. Export it without that, or write the tool with the SDK";
+    for (export, expected) in [
+        (
+            r#"(type $s (stream u8)) (func (export "read-all") (param "input" $s) (canon lift (core func $i "take")))"#,
+            "`read-all` takes `input`, which is `stream`, which goes on after the call",
+        ),
+        (
+            r#"(type $f (future string)) (type $l (list $f))
+               (func (export "later") (result $l) (canon lift (core func $i "give") (memory (core memory $i "memory"))))"#,
+            "`later` gives back a result, which has in it `future`, which comes after the call",
+        ),
+        (
+            r#"(func (export "wait") async (canon lift (core func $i "none")))"#,
+            "`wait` is `async func`, which goes on beside others",
+        ),
+    ] {
+        assert_eq!(refused(export), format!("{expected}{rest}"));
+    }
+}
+
 #[tokio::test]
 async fn a_component_without_functions_has_no_tools() {
     assert_eq!(
