@@ -22,6 +22,12 @@ async fn bad_schemas_are_refused_with_their_places() {
 }
 
 #[tokio::test]
+async fn a_schema_that_takes_for_ever_to_compile_is_refused_before_it_is_compiled() {
+    let error = refusal("endless_schema", "").await;
+    assert!(error.contains("`unevaluatedProperties` is not supported; use `additionalProperties`"), "{error}");
+}
+
+#[tokio::test]
 async fn taken_names_are_refused() {
     let error = refusal("taken_names", "").await;
     assert!(error.contains("belongs to a built-in"), "{error}");

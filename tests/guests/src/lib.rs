@@ -17,6 +17,7 @@
 //! | `deep_json` | to return 200,000 nested arrays |
 //! | `mirror` | nothing: it gives back its parameters |
 //! | `endless_loop`, `endless_recursion` | never to return |
+//! | `endless_schema` | to be installed with a schema that takes for ever to compile |
 //! | `extra_import` | to import a function that does not exist |
 //! | `forged_log` | to write a log record that looks like one of the host |
 //! | `huge_result` | to return 48 MiB |
@@ -29,12 +30,14 @@
 //! | `no_tools` | to be installed without tools |
 //! | `panic`, `trap` | to end by a panic, or a trap |
 //! | `random_flood` | to have the host make 100 MiB of random bytes |
+//! | `report_flood` | to report 31 MiB of progress for ever |
 //! | `slow` | nothing: it reports its progress `n` times |
 //! | `start_loops` | never to be instantiated |
 //! | `taken_names` | to define tools with the host's names, and one twice |
 //! | `trials` | what guests in other languages try as well: see tests/languages |
 //! | `fetcher`, `wasi_fetcher` | nothing: they send what they are told, by our HTTP and that of WASI |
 //! | `wait_an_hour` | to wait for an hour |
+//! | `wrong_list` | to return 2,000,000 texts where it promised numbers |
 //!
 //! The package `mirror_plain` beside this one is `mirror` with Rust's ordinary allocator.
 
