@@ -9,6 +9,7 @@ use ringfence::{
 };
 use serde_json::{Value, json};
 
+use crate::settings::reopened;
 use crate::support::host::caller;
 
 /// A native tool that counts how often it ran.
@@ -169,6 +170,36 @@ async fn wrong_calls_take_no_rate() {
     let bench = bench(spec("counter"), "[rate]\nper_minute = 1\n", nothing).await;
     bench.call("counter", json!({"n": "x"})).await.unwrap_err();
     bench.call("counter", json!({"n": 1})).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_denied_call_takes_no_rate() {
+    let folder = tempfile::tempdir().unwrap();
+    let call = async |policy: &str| {
+        let counter = Arc::new(Counter { spec: spec("counter"), ran: Arc::default(), answer: nothing });
+        let config: Config = toml::from_str(&format!("[rate]\nper_hour = 1\n{policy}")).unwrap();
+        let host = reopened(|| {
+            let builder = Ringfence::builder(Home::at(folder.path())).config(config.clone());
+            builder.register_native(counter.clone()).open()
+        })
+        .await;
+        let result = host.call("counter", json!({"n": 1}), Caller::default()).await;
+        host.close().unwrap();
+        result.map(drop).map_err(|error| error.code().into_owned())
+    };
+    // What is taken outlives the host.
+    assert_eq!(call("[policy]\ndeny = [\"counter\"]\n").await.unwrap_err(), "denied");
+    call("").await.unwrap();
+    assert_eq!(call("").await.unwrap_err(), "rate_limited");
+}
+
+#[tokio::test]
+async fn a_flood_of_calls_that_need_approval_ends_at_the_rate() {
+    let bench =
+        bench(ToolSpec { approval: Approval::Always, ..spec("counter") }, "[rate]\nper_minute = 1\n", nothing).await;
+    assert_eq!(bench.call("counter", json!({"n": 1})).await.unwrap_err().code(), "needs_approval");
+    assert_eq!(bench.call("counter", json!({"n": 1})).await.unwrap_err().code(), "rate_limited");
+    assert_eq!(bench.ran(), 0);
 }
 
 #[tokio::test]

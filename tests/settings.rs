@@ -200,7 +200,9 @@ async fn hour_rates_survive_a_restart() {
 
 /// Opens again as soon as the first host has let go of its folder; what runs in the background may hold it for a
 /// moment.
-async fn reopened<F: Future<Output = Result<Ringfence, ringfence::BuildError>>>(open: impl Fn() -> F) -> Ringfence {
+pub(crate) async fn reopened<F: Future<Output = Result<Ringfence, ringfence::BuildError>>>(
+    open: impl Fn() -> F,
+) -> Ringfence {
     loop {
         match open().await {
             Err(error) if error.is_busy() => tokio::task::yield_now().await,

@@ -45,6 +45,12 @@ async fn a_schema_that_is_not_json_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_schema_that_takes_for_ever_to_compile_is_refused_before_it_is_compiled() {
+    let error = refusal("endless_schema").await;
+    assert!(error.contains("`unevaluatedProperties` is not supported; use `additionalProperties`"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn taken_names_are_refused() {
     let error = refusal("taken_names").await;
     assert!(error.contains("`echo`") && error.contains("belongs to a built-in"), "{error}");

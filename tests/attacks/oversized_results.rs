@@ -1,5 +1,6 @@
 //! What a guest gives back cannot exhaust the host, however it is spelled.
 
+use ringfence::CallError;
 use serde_json::json;
 
 use crate::support::host::with_guests;
@@ -27,6 +28,14 @@ async fn deep_json_is_an_error_and_no_stack_overflow() {
     let error = host.run("deep_json", json!({})).await.unwrap_err();
     assert_eq!(error.code(), "failed");
     assert!(error.to_string().contains("recursion limit"), "{error}");
+}
+
+#[tokio::test]
+async fn a_result_that_is_wrong_in_two_million_places_is_refused_without_naming_them() {
+    let host = with_guests(&["wrong_list"], "").await;
+    let error = host.run("wrong_list", json!({})).await.unwrap_err();
+    assert!(matches!(&error, CallError::Failed { code, .. } if code == "invalid_output"), "{error}");
+    assert!(error.to_string().contains("too large for the places to be named"), "{error}");
 }
 
 /// Bytes of this process that are in memory now.

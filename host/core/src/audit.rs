@@ -121,9 +121,10 @@ impl AuditTrail {
             tool: &call.tool,
             arguments: &arguments,
         };
-        let written = trail.record(&event).await;
-        written.map_err(|error| unavailable(&call.tool, &error, "it did not run"))?;
+        let refused = |error: AuditError| unavailable(&call.tool, &error, "it did not run");
+        let place = log.append(&event).map_err(refused)?;
         trail.closed = false; // from here on, whoever drops it abandons a call that is on record
+        log.settle(place).await.map_err(refused)?;
         Ok(trail)
     }
 
@@ -193,4 +194,63 @@ impl Drop for AuditTrail {
 
 fn unavailable(tool: &str, error: &AuditError, what_happened: &str) -> CallError {
     CallError::Unavailable { tool: tool.to_owned(), reason: format!("{error}; {what_happened}"), retry_after: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+
+    use futures::FutureExt as _;
+    use serde_json::json;
+
+    use super::*;
+    use crate::call::{Arguments, CallContext};
+
+    /// A log that notes the kinds of its events, and whose disk answers late or never.
+    #[derive(Default)]
+    struct SlowDisk {
+        events: Mutex<Vec<&'static str>>,
+        fails: bool,
+    }
+
+    #[async_trait]
+    impl AuditLog for SlowDisk {
+        fn append(&self, event: &AuditEvent<'_>) -> Result<u64, AuditError> {
+            let kind = match event {
+                AuditEvent::Opened { .. } => "opened",
+                AuditEvent::Abandoned { .. } => "abandoned",
+                _ => "other",
+            };
+            self.events.lock().unwrap().push(kind);
+            Ok(0)
+        }
+
+        async fn settle(&self, _place: u64) -> Result<(), AuditError> {
+            if self.fails {
+                return Err(std::io::Error::other("the disk is gone").into());
+            }
+            std::future::pending().await
+        }
+
+        fn digest(&self, _arguments: &str) -> String {
+            String::new()
+        }
+    }
+
+    #[test]
+    fn a_call_that_is_given_up_while_it_is_written_down_has_an_end_on_record() {
+        for fails in [false, true] {
+            let disk = Arc::new(SlowDisk { fails, ..SlowDisk::default() });
+            let log: Arc<dyn AuditLog> = disk.clone();
+            let call = ToolCall {
+                id: CallId::next(),
+                tool: "echo".into(),
+                arguments: Arguments::new(json!({})),
+                context: CallContext::default(),
+            };
+            let opened = AuditTrail::open(&log, &call, &Caller::default()).now_or_never();
+            assert_eq!(opened.map(|ended| ended.is_err()), fails.then_some(true));
+            assert_eq!(*disk.events.lock().unwrap(), ["opened", "abandoned"]);
+        }
+    }
 }

@@ -9,7 +9,7 @@ use std::fmt;
 use jsonschema::{PatternOptions, Validator};
 use serde_json::{Map, Value};
 
-use crate::schema_work;
+use crate::schema_references;
 use crate::tool::ToolSpec;
 
 /// How deep a schema is followed. serde_json itself refuses to parse deeper texts.
@@ -56,16 +56,15 @@ pub fn check(schema: &Value) -> Vec<SchemaProblem> {
 /// Why the schemas of `spec` cannot be registered; empty when they can. Warnings are not among it.
 pub(crate) fn errors(spec: &ToolSpec) -> Vec<SchemaProblem> {
     let mut problems = check(&spec.parameters);
-    problems.extend(references(spec));
+    problems.extend(unbounded(spec));
     problems.retain(|problem| !problem.is_warning());
     problems
 }
 
-/// References that lead elsewhere than into the schema itself: the work of following them could not be bounded.
-fn references(spec: &ToolSpec) -> impl Iterator<Item = SchemaProblem> {
-    let schemas = [("", Some(&spec.parameters)), ("output", spec.output_schema.as_ref())];
-    schemas.into_iter().filter_map(|(path, schema)| {
-        let message = schema_work::unsupported_reference(schema?)?;
+/// What in the schemas keeps the work of checking from being bounded.
+fn unbounded(spec: &ToolSpec) -> impl Iterator<Item = SchemaProblem> {
+    schemas(spec).filter_map(|(path, schema)| {
+        let message = schema_references::unsupported(schema)?;
         Some(SchemaProblem { path: path.into(), rule: 0, message })
     })
 }
@@ -75,13 +74,25 @@ fn references(spec: &ToolSpec) -> impl Iterator<Item = SchemaProblem> {
 /// Installation compiles the schemas to know that they can be; later starts rely on that.
 pub fn inspect(spec: &ToolSpec) -> Vec<SchemaProblem> {
     let mut problems = check(&spec.parameters);
-    problems.extend(references(spec));
-    for (path, schema) in [("", Some(&spec.parameters)), ("output", spec.output_schema.as_ref())] {
-        if let Some(Err(message)) = schema.map(compile) {
-            problems.push(SchemaProblem { path: path.into(), rule: 0, message });
-        }
+    let unbounded: Vec<SchemaProblem> = unbounded(spec).collect();
+    // To compile such a schema may take as much as to check against it.
+    if unbounded.is_empty() {
+        problems.extend(uncompilable(spec));
     }
+    problems.extend(unbounded);
     problems
+}
+
+fn uncompilable(spec: &ToolSpec) -> impl Iterator<Item = SchemaProblem> {
+    schemas(spec).filter_map(|(path, schema)| {
+        let message = compile(schema).err()?;
+        Some(SchemaProblem { path: path.into(), rule: 0, message })
+    })
+}
+
+/// The schemas of `spec`, each with what problems call it.
+fn schemas(spec: &ToolSpec) -> impl Iterator<Item = (&'static str, &Value)> {
+    [("", &spec.parameters)].into_iter().chain(spec.output_schema.as_ref().map(|schema| ("output", schema)))
 }
 
 /// Compiles a stranger's schema: nothing is fetched, and patterns are matched in linear time.
@@ -198,6 +209,28 @@ mod tests {
         };
         let found = inspect(&spec);
         assert!(!found.is_empty() && found.iter().all(|problem| problem.rule == 0), "{found:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_counted_is_not_compiled_either() {
+        let mut definitions = Map::new();
+        for i in 0..40 {
+            let next = json!({"$ref": format!("#/$defs/d{}", i + 1)});
+            definitions.insert(format!("d{i}"), json!({"allOf": [next, next]}));
+        }
+        definitions.insert("d40".into(), json!({"properties": {"a": {}}}));
+        let schema = json!({
+            "type": "object", "properties": {}, "$defs": definitions,
+            "$ref": "#/$defs/d0", "unevaluatedProperties": false,
+        });
+        let parameters = ToolSpec { parameters: schema.clone(), ..ToolSpec::default() };
+        let plain = json!({"type": "object", "properties": {}});
+        let output = ToolSpec { parameters: plain, output_schema: Some(schema), ..ToolSpec::default() };
+        for spec in [parameters, output] {
+            let found = inspect(&spec);
+            assert!(found.len() == 1 && found[0].message.contains("use `additionalProperties`"), "{found:?}");
+            assert_eq!(errors(&spec), found);
+        }
     }
 
     fn any_json() -> impl Strategy<Value = Value> {

@@ -20,6 +20,7 @@
 //! | `mirror` | nothing: it gives back its parameters |
 //! | `endless_loop`, `endless_recursion` | never to return |
 //! | `everything` | nothing: it uses all that the contract has |
+//! | `endless_schema` | to be installed with a schema that takes for ever to compile |
 //! | `extra_import` | to import a function that does not exist |
 //! | `fetcher`, `wasi_fetcher` | nothing: they send what they are told, by our HTTP and that of WASI |
 //! | `filer` | nothing: it reads and writes the files that it is told |
@@ -40,12 +41,14 @@
 //! | `relay` | nothing: it calls the tools that it is told |
 //! | `signer` | nothing: it uses secrets without seeing them |
 //! | `schema_not_json` | to define a tool whose schema is not JSON |
+//! | `report_flood` | to report 31 MiB of progress for ever |
 //! | `slow` | nothing: it reports its progress `n` times |
 //! | `start_loops` | never to be instantiated |
 //! | `surroundings` | nothing: it looks at its environment |
 //! | `taken_names` | to define tools with the host's names, and one twice |
 //! | `trials` | what guests in other languages try as well: see tests/languages |
 //! | `wait_an_hour` | to wait for an hour |
+//! | `wrong_list` | to return 2,000,000 texts where it promised numbers |
 //!
 //! The packages beside this one: `mirror_plain` is `mirror` with Rust's ordinary allocator, `text_waiting` has the tools of
 //! tools-wasm/text and one that waits for an hour.

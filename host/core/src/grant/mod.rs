@@ -15,6 +15,7 @@ pub use http_rule::{HttpRule, Methods};
 pub use http_target::{HttpTarget, Scheme, normal_host, usable_host};
 pub use path_pattern::PathPattern;
 pub use rule_set::{HttpRefusal, Mismatch, NearestRule, RuleSet};
+pub(crate) use segment::lenient_decode;
 pub use segment::{SegmentError, check_segment, decode_segment};
 pub use url_pattern::{PatternError, UrlPattern};
 

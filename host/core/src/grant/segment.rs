@@ -107,7 +107,7 @@ fn percent_decode(text: &str) -> Result<String, SegmentError> {
 }
 
 /// Decodes once as careless servers do: a `%` that begins no escape stays.
-fn lenient_decode(text: &str) -> Result<String, SegmentError> {
+pub(crate) fn lenient_decode(text: &str) -> Result<String, SegmentError> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, tail @ ..] = rest {

@@ -3,6 +3,7 @@
 //! A record is one physical line of the host's log: control characters are escaped, so a guest can neither forge a
 //! line nor steer a terminal, and the tool's name stands beside it.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ringfence_core::finish::current::CurrentScrubber;
@@ -44,22 +45,8 @@ impl GuestLog {
     /// When the call has used up its records or bytes. That ends the call.
     pub(crate) fn record(&self, level: Level, message: &str) -> Result<(), LimitExceeded> {
         let mut records = self.lock();
-        let near = &message[..message.floor_char_boundary(MAX_LOOKED_AT)];
-        // Scrubbed before it is cut: half a secret would not be recognised.
-        let line = match &records.scrubber {
-            Some(scrubber) => one_line(&scrubber.get().text(near)),
-            None => one_line(near),
-        };
-        records.take(line.len())?;
-        let (tool, call) = (&records.tool, &records.call);
-        match level {
-            Level::Trace => tracing::trace!(target: "guest", %tool, %call, "{line}"),
-            Level::Debug => tracing::debug!(target: "guest", %tool, %call, "{line}"),
-            Level::Info => tracing::info!(target: "guest", %tool, %call, "{line}"),
-            Level::Warn => tracing::warn!(target: "guest", %tool, %call, "{line}"),
-            Level::Error => tracing::error!(target: "guest", %tool, %call, "{line}"),
-        }
-        Ok(())
+        let clean = records.clean(message);
+        records.write(level, &clean)
     }
 
     /// Writes what the guest says before it crashes.
@@ -67,10 +54,11 @@ impl GuestLog {
     /// # Errors
     /// As [`record`](Self::record).
     pub(crate) fn panicked(&self, message: &str) -> Result<(), LimitExceeded> {
-        self.record(Level::Error, message)?;
-        let near = &message[..message.floor_char_boundary(MAX_LOOKED_AT)];
-        // Cut further only when the error has been scrubbed.
-        self.lock().last_words = Some(near.escape_debug().to_string());
+        let mut records = self.lock();
+        let clean = records.clean(message);
+        records.write(Level::Error, &clean)?;
+        // Escaped when it is clean: a secret with a `'` would not be recognised afterwards. Cut where errors are.
+        records.last_words = Some(clean.escape_debug().to_string());
         Ok(())
     }
 
@@ -84,6 +72,29 @@ impl GuestLog {
 }
 
 impl Records {
+    /// The beginning of `message` without secrets. It is not cut further here: half a secret would not be recognised.
+    fn clean<'a>(&self, message: &'a str) -> Cow<'a, str> {
+        let near = &message[..message.floor_char_boundary(MAX_LOOKED_AT)];
+        match &self.scrubber {
+            Some(scrubber) => Cow::Owned(scrubber.get().text(near).into_owned()),
+            None => Cow::Borrowed(near),
+        }
+    }
+
+    fn write(&mut self, level: Level, clean: &str) -> Result<(), LimitExceeded> {
+        let line = one_line(clean);
+        self.take(line.len())?;
+        let (tool, call) = (&self.tool, &self.call);
+        match level {
+            Level::Trace => tracing::trace!(target: "guest", %tool, %call, "{line}"),
+            Level::Debug => tracing::debug!(target: "guest", %tool, %call, "{line}"),
+            Level::Info => tracing::info!(target: "guest", %tool, %call, "{line}"),
+            Level::Warn => tracing::warn!(target: "guest", %tool, %call, "{line}"),
+            Level::Error => tracing::error!(target: "guest", %tool, %call, "{line}"),
+        }
+        Ok(())
+    }
+
     fn take(&mut self, bytes: usize) -> Result<(), LimitExceeded> {
         self.records += 1;
         self.bytes += bytes as u64;
@@ -119,7 +130,9 @@ fn one_line(message: &str) -> String {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use ringfence_core::finish::scrub::Scrubber;
     use ringfence_core::limit::LimitSet;
+    use ringfence_core::secret::Secret;
 
     use super::*;
 
@@ -138,6 +151,17 @@ mod tests {
         assert_eq!(log.record(Level::Info, "c").unwrap_err().limit, "log_records");
         let log = GuestLog::new("t", "c", &limits, None);
         assert_eq!(log.record(Level::Info, "01234567890").unwrap_err().limit, "log");
+    }
+
+    #[test]
+    fn last_words_hold_no_secret_however_it_is_spelled() {
+        let secrets = vec![("key".to_owned(), Secret::new("it's-a-secret-value".into()))];
+        let scrubber = CurrentScrubber::new(Scrubber::new(secrets).unwrap());
+        let limits = Limits::effective(&LimitSet::default(), &LimitSet::default());
+        let log = GuestLog::new("t", "c", &limits, Some(Arc::new(scrubber)));
+        log.panicked("no entry:\tit's-a-secret-value").unwrap();
+        let words = log.last_words().unwrap();
+        assert!(words.contains(r"no entry:\t[REDACTED:key") && !words.contains("secret-value"), "{words}");
     }
 
     proptest! {

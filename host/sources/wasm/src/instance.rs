@@ -1,15 +1,21 @@
 //! One fresh instance, with every limit set before its first instruction.
 
+use std::time::Duration;
+
 use ringfence_core::limit::{LimitKind, Limits};
-use wasmtime::{Result, Store};
+use wasmtime::{CallHook, CallHookHandler, Result, Store, StoreContextMut};
 
 use crate::engine::{Engine, Metering, YIELD_EVERY};
 use crate::state::GuestState;
 
+/// How long a guest may have run when it comes back from a host call and goes on without letting others run.
+const TURN: Duration = Duration::from_micros(100);
+
 /// A store whose guest cannot exceed the limits in `state`.
 ///
 /// The deadline is not here: it is a timer around the call. What is here makes sure that the guest lets the timer run,
-/// by yielding every [`YIELD_EVERY`] units of fuel or, where fuel is off, at every tick of the epoch.
+/// by yielding every [`YIELD_EVERY`] units of fuel or, where fuel is off, at every tick of the epoch; and at the end of a
+/// host call by the clock, because what the host does for a guest burns no fuel.
 pub(crate) fn store(engine: &Engine, state: GuestState) -> Result<Store<GuestState>> {
     let limits = state.limits.clone();
     let mut store = Store::new(&engine.inner, state);
@@ -20,10 +26,25 @@ pub(crate) fn store(engine: &Engine, state: GuestState) -> Result<Store<GuestSta
         }
         Metering::Epoch => store.epoch_deadline_async_yield_and_update(1),
     }
+    store.call_hook_async(TakeTurns);
     store.limiter(|state| &mut state.growth);
     store.set_hostcall_fuel(limits.get_usize(LimitKind::HostCall));
     store.set_max_component_handles(limits.get_usize(LimitKind::Handles));
     Ok(store)
+}
+
+/// Lets others run at the end of a host call, when the guest's turn has been long enough.
+struct TakeTurns;
+
+#[async_trait::async_trait]
+impl CallHookHandler<GuestState> for TakeTurns {
+    async fn handle_call_event(&self, mut store: StoreContextMut<'_, GuestState>, event: CallHook) -> Result<()> {
+        if matches!(event, CallHook::ReturningFromHost) && store.data().turn() > TURN {
+            tokio::task::yield_now().await;
+            store.data_mut().begin_turn();
+        }
+        Ok(())
+    }
 }
 
 /// The fuel that `store` has burnt; `None` where fuel is off.

@@ -1,6 +1,7 @@
 //! What the host holds for one instance: its limits, its log, and the little that its imports can do.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use ringfence_core::call::{Progress, ProgressSink};
 use ringfence_core::limit::{LimitExceeded, LimitKind, Limits};
@@ -40,6 +41,8 @@ pub(crate) struct GuestState {
     state_calls: u64,
     /// Whether the guest has called the host.
     reached_out: bool,
+    /// Since when the guest runs, or since it last let others run at the end of a host call.
+    turn: Instant,
     /// Before the table, so that it goes first: a body whose stream ends with the instance is no whole one.
     wasi_http: WasiHttp,
     table: ResourceTable,
@@ -68,6 +71,7 @@ impl GuestState {
             user: None,
             state_calls: 0,
             reached_out: false,
+            turn: Instant::now(),
             wasi_http: WasiHttp::new(),
             table,
             world: World::Frozen,
@@ -89,12 +93,23 @@ impl GuestState {
         self.onward = if reach.grant.calls_tools() { permit.onward() } else { None };
         self.user = call.context().caller.user.clone();
         self.world = World::Live;
+        self.begin_turn();
     }
 
     /// The call is over: the instance lets go of all that it shares, before it is taken down beside other calls.
     pub(crate) fn end(&mut self) {
         (self.reach, self.outlet, self.progress, self.onward) = (None, None, None, None);
         self.wasi_http.begin(None);
+    }
+
+    /// From now on the guest runs, and others wait.
+    pub(crate) fn begin_turn(&mut self) {
+        self.turn = Instant::now();
+    }
+
+    /// How long the guest runs already since it last let others run, as far as host calls know.
+    pub(crate) fn turn(&self) -> Duration {
+        self.turn.elapsed()
     }
 
     /// Whether the guest has called the host, for whatever.
@@ -287,5 +302,27 @@ impl ResourceLimiter for Growth {
 
     fn instances(&self) -> usize {
         self.limits.get_usize(LimitKind::Instances)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ringfence_core::limit::LimitSet;
+
+    use super::*;
+
+    #[test]
+    fn all_memories_share_one_limit_and_so_do_all_tables() {
+        let asked = LimitSet::default().with(LimitKind::Memory, 100).with(LimitKind::Table, 10);
+        let mut growth = Growth::new(&Limits::effective(&LimitSet::default(), &asked));
+        assert!(growth.memory_growing(0, 60, None).unwrap());
+        assert!(!growth.memory_growing(0, 60, None).unwrap(), "a second memory");
+        assert!(growth.memory_growing(0, 40, None).unwrap());
+        assert!(!growth.memory_growing(60, 61, None).unwrap(), "the first one again");
+        assert_eq!(growth.peak_memory(), 100);
+        assert!(growth.table_growing(0, 6, None).unwrap());
+        assert!(!growth.table_growing(0, 6, None).unwrap(), "a second table");
+        assert!(growth.table_growing(6, 10, None).unwrap());
+        assert_eq!(growth.refused().unwrap().limit, "memory", "what was refused first is the reason");
     }
 }

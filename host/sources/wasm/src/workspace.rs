@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use cap_fs_ext::{DirExt as _, FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _};
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt as _};
+use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _};
 use ringfence_package::Effective;
 use rustix::fs::OFlags;
 use wasmtime::Result;
@@ -39,7 +39,7 @@ impl Workspace {
     }
 
     pub(crate) fn read(&self, grant: &Effective, path: &str) -> std::result::Result<Vec<u8>, Error> {
-        let path = self.resolve(path)?;
+        let path = self.resolve(path).map_err(|error| self.shown(error, path, |path| grant.may_read(path)))?;
         allowed(grant.may_read(&as_strs(&path)))?;
         let file = self.open_file(&path)?;
         let mut content = Vec::new();
@@ -48,27 +48,35 @@ impl Workspace {
     }
 
     pub(crate) fn write(&self, grant: &Effective, path: &str, content: &[u8]) -> std::result::Result<(), Error> {
-        let path = self.resolve_new(path)?;
+        let path = self.resolve_new(path).map_err(|error| self.shown(error, path, |path| grant.may_write(path)))?;
         allowed(grant.may_write(&as_strs(&path)))?;
         if content.len() as u64 > MAX_FILE {
             return Err(Error::TooLarge);
         }
         let Some((name, folder)) = path.split_last() else { return Err(Error::WrongKind) };
         let folder = self.open_folder(folder)?;
-        match folder.symlink_metadata(name) {
+        let old = match folder.symlink_metadata(name) {
+            // A link that leads to nothing, and a second name: either may lie outside of what is granted.
+            Ok(there) if there.file_type().is_symlink() => return Err(Error::Denied),
             Ok(there) if !there.is_file() => return Err(Error::WrongKind),
             Ok(there) if there.nlink() > 1 => return Err(Error::Denied),
-            _ => {}
-        }
+            there => there.ok(),
+        };
         // A name of its own beside the file, so that the old content stays whole until the new one is.
         let mut temporary = cap_tempfile::TempFile::new(&folder).map_err(fault)?;
+        if let Some(old) = old {
+            // Before there is content that others could read. Bits such as set-user-ID are not for a guest's content.
+            let permissions = Permissions::from_mode(old.permissions().mode() & 0o777);
+            temporary.as_file().set_permissions(permissions).map_err(fault)?;
+        }
         temporary.write_all(content).and_then(|()| temporary.as_file().sync_all()).map_err(fault)?;
         temporary.replace(name).map_err(fault)
     }
 
     pub(crate) fn entries(&self, grant: &Effective, path: &str) -> std::result::Result<Vec<Entry>, Error> {
-        let path = self.resolve(path)?;
-        let folder = self.open_folder(&path)?;
+        let path = self.resolve(path).map_err(|error| self.shown(error, path, |path| grant.may_read(path)))?;
+        let granted = grant.may_read(&as_strs(&path));
+        let folder = self.open_folder(&path).map_err(|error| if granted { error } else { Error::Denied })?;
         let mut entries = Vec::new();
         for entry in folder.entries().map_err(fault)? {
             let entry = entry.map_err(fault)?;
@@ -86,7 +94,7 @@ impl Workspace {
             entries.push(Entry { name, folder, size: if folder { 0 } else { metadata.len() } });
         }
         // Neither allowed to see the folder nor anything in it: it may as well not be there.
-        allowed(!entries.is_empty() || grant.may_read(&as_strs(&path)))?;
+        allowed(!entries.is_empty() || granted)?;
         entries.sort_by(|a, b| a.name.cmp(&b.name));
         Ok(entries)
     }
@@ -114,6 +122,26 @@ impl Workspace {
             }
             resolved => resolved,
         }
+    }
+
+    /// What a guest learns of `error`, with which `path` could not be resolved: whether something is there is for whom the
+    /// place is granted.
+    fn shown(&self, error: Error, path: &str, granted: impl Fn(&[&str]) -> bool) -> Error {
+        let place = segments(path).ok().and_then(|segments| self.place(&segments));
+        if place.is_some_and(|place| granted(&as_strs(&place))) { error } else { Error::Denied }
+    }
+
+    /// Where a path would lead that leads to nothing: as far as it can be followed, and from there on as it stands. `None`
+    /// where it ends at a link, which may point anywhere.
+    fn place(&self, segments: &[&str]) -> Option<Vec<String>> {
+        let followed = |count: usize| self.resolve(&segments[..count].join("/")).ok().map(|place| (count, place));
+        let (count, mut place) = (1..segments.len()).rev().find_map(followed).unwrap_or_default();
+        let next = segments.get(..=count)?.join("/");
+        if self.0.symlink_metadata(next).is_ok_and(|there| there.file_type().is_symlink()) {
+            return None;
+        }
+        place.extend(segments[count..].iter().map(|segment| (*segment).to_owned()));
+        Some(place)
     }
 
     fn open_folder(&self, path: &[String]) -> std::result::Result<Dir, Error> {
@@ -265,6 +293,58 @@ mod tests {
         }
         assert_eq!(fs_err::read(folder.path().join("outside.txt")).unwrap(), b"outside");
         assert_eq!(fs_err::read(folder.path().join("ws/private.txt")).unwrap(), b"private");
+    }
+
+    #[test]
+    fn what_is_there_is_told_where_it_is_granted_only() {
+        use std::os::unix::fs::symlink;
+        let (folder, files) = workspace();
+        let root = folder.path().join("ws");
+        fs_err::create_dir_all(root.join("closed/deep")).unwrap();
+        fs_err::write(root.join("closed/there.txt"), "closed").unwrap();
+        symlink("../closed", root.join("docs/folder")).unwrap();
+        symlink("../closed/there.txt", root.join("docs/good")).unwrap();
+        symlink("../closed/absent.txt", root.join("docs/dangling")).unwrap();
+        let grant = granted("docs/**", "docs/**");
+        for path in [
+            "private.txt",
+            "absent.txt",
+            "private.txt/below",
+            "closed",
+            "closed/there.txt",
+            "closed/absent.txt",
+            "closed/there.txt/below",
+            "absent/absent.txt",
+            "docs/folder/there.txt",
+            "docs/folder/absent.txt",
+            "docs/folder/absent/absent.txt",
+            "docs/good",
+            "docs/dangling",
+        ] {
+            assert_eq!(files.read(&grant, path).unwrap_err(), Error::Denied, "read {path}");
+            assert_eq!(files.write(&grant, path, b"x").unwrap_err(), Error::Denied, "write {path}");
+            assert_eq!(files.entries(&grant, path).err(), Some(Error::Denied), "entries {path}");
+        }
+        assert_eq!(files.read(&grant, "docs/a.txt/below").unwrap_err(), Error::WrongKind);
+        assert_eq!(files.read(&grant, "docs/absent/absent.txt").unwrap_err(), Error::Missing);
+        assert_eq!(files.write(&grant, "docs/absent/absent.txt", b"x").unwrap_err(), Error::Missing);
+        assert_eq!(files.entries(&grant, "docs/absent").err(), Some(Error::Missing));
+        assert_eq!(files.entries(&grant, "docs/a.txt").err(), Some(Error::WrongKind));
+    }
+
+    #[test]
+    fn a_file_that_is_written_again_is_open_to_the_same_people() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let (folder, files) = workspace();
+        let grant = granted("out/**", "out/**");
+        let path = folder.path().join("ws/out/b.txt");
+        for (mode, kept) in [(0o600, 0o600), (0o640, 0o640), (0o777, 0o777), (0o4755, 0o755)] {
+            fs_err::write(&path, "old").unwrap();
+            fs_err::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+            files.write(&grant, "out/b.txt", b"new").unwrap();
+            assert_eq!(fs_err::metadata(&path).unwrap().permissions().mode() & 0o7777, kept, "{mode:o}");
+            assert_eq!(fs_err::read(&path).unwrap(), b"new");
+        }
     }
 
     #[test]

@@ -100,6 +100,24 @@ fn calls_after_the_last_save_weigh_as_much_as_if_they_had_been_saved() {
 }
 
 #[test]
+fn a_clock_that_was_far_ahead_keeps_nobody_out_for_longer_than_a_period() {
+    let shown = Arc::new(AtomicU64::new(1));
+    let clock = RateClock::of({
+        let shown = shown.clone();
+        move || shown.load(Ordering::Relaxed)
+    });
+    let far = nanoseconds(HOUR) * 24 * 365;
+    for (per_period, period) in [(1, MINUTE), (60, MINUTE), (1, HOUR), (1000, HOUR)] {
+        shown.store(1, Ordering::Relaxed);
+        let bucket = Bucket::new(per_period, period, &clock, far);
+        let wait = bucket.take(clock.now()).unwrap_err();
+        assert!(wait <= period, "{wait:?}");
+        shown.store(1 + nanoseconds(period), Ordering::Relaxed);
+        assert!(bucket.take(clock.now()).is_ok());
+    }
+}
+
+#[test]
 fn what_is_counted_anew_at_each_start_is_saved_when_it_has_become_much() {
     let call = PermittedCall { caller: CallerKey::default(), tool: ToolId::new("calc", "evaluate").unwrap(), time: 1 };
     for (count, changed) in [(MANY_CALLS, false), (MANY_CALLS + 1, true)] {
