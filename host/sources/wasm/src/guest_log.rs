@@ -44,12 +44,7 @@ impl GuestLog {
     /// When the call has used up its records or bytes. That ends the call.
     pub(crate) fn record(&self, level: Level, message: &str) -> Result<(), LimitExceeded> {
         let mut records = self.lock();
-        let near = &message[..message.floor_char_boundary(MAX_LOOKED_AT)];
-        // Scrubbed before it is cut: half a secret would not be recognised.
-        let line = match &records.scrubber {
-            Some(scrubber) => one_line(&scrubber.get().text(near)),
-            None => one_line(near),
-        };
+        let line = records.shown(message);
         records.take(line.len())?;
         let (tool, call) = (&records.tool, &records.call);
         match level {
@@ -74,6 +69,11 @@ impl GuestLog {
         Ok(())
     }
 
+    /// `text`, in which something is that the guest wrote, as one line of the operator's log.
+    pub(crate) fn shown(&self, text: &str) -> String {
+        self.lock().shown(text)
+    }
+
     pub(crate) fn last_words(&self) -> Option<String> {
         self.lock().last_words.clone()
     }
@@ -84,6 +84,15 @@ impl GuestLog {
 }
 
 impl Records {
+    fn shown(&self, text: &str) -> String {
+        let near = &text[..text.floor_char_boundary(MAX_LOOKED_AT)];
+        // Scrubbed before it is cut: half a secret would not be recognised.
+        match &self.scrubber {
+            Some(scrubber) => one_line(&scrubber.get().text(near)),
+            None => one_line(near),
+        }
+    }
+
     fn take(&mut self, bytes: usize) -> Result<(), LimitExceeded> {
         self.records += 1;
         self.bytes += bytes as u64;
