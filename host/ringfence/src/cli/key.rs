@@ -7,7 +7,7 @@ use ringfence_package::{SigningError, signing};
 use serde_json::json;
 
 use super::exit::UsageError;
-use super::session::{Session, new_password};
+use super::session::{Session, hold_secrets, new_password};
 
 /// Make a key to sign with.
 #[derive(Args)]
@@ -30,6 +30,7 @@ enum KeyCommand {
 
 impl Key {
     pub(super) fn run(self, session: &Session) -> anyhow::Result<()> {
+        hold_secrets()?;
         let KeyCommand::Generate { name, no_password } = self.command;
         let password = if no_password { None } else { Some(new_password()?) };
         let key = signing::generate(Path::new("."), &name, password.as_ref()).map_err(|error| match error {
