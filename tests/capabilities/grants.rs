@@ -1,9 +1,12 @@
 //! Grants: given, shown, ended, taken back, and corrected by hand.
 
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 
 use super::{by_hand, call, home};
 use crate::support::binary::Home;
+use crate::support::server::Server;
 use crate::support::{guests, packages};
 
 const ASKS: &str = "[capabilities]\nenv = [\"LANG\"]\n[capabilities.workspace]\nread = [\"docs/**\"]\n";
@@ -307,4 +310,44 @@ fn a_grant_that_has_ended_says_so() {
     }
     let out = home.run("grant reach --expires 2999-01-01T00:00:00Z").ok();
     assert!(out.contains("yes until 2999-01-01T00:00:00Z") && !out.contains("Next"), "{out}");
+}
+
+#[test]
+fn an_edit_of_the_file_holds_for_calls_and_explanations_of_a_running_host() {
+    let server = Server::echo();
+    let asks = format!("[[capabilities.http]]\nurl = \"{}\"\n", server.url("/api/**"));
+    let home = home("fetcher", &asks, "");
+    home.args(&["grant", "reach", "--all", "--address", "127.0.0.1/32"]).ok();
+    let _served = home.serving();
+    let url = server.url("/api/x");
+    let explain = || home.args(&["explain", "reach", &format!("GET {url}")]);
+    let fetch = || call(&home, "fetch", &json!({"method": "GET", "url": url}));
+    explain().ok();
+    fetch().ok();
+    for _ in 0..2 {
+        by_hand(&home, |text| text.replace("/api/**", "/api/y"));
+        explain().fails(3, &["would be refused"]);
+        fetch().fails(1, &["may not reach"]);
+        by_hand(&home, |text| text.replace("/api/y", "/api/**"));
+        explain().ok();
+        fetch().ok();
+    }
+    // Also where nobody asks for an explanation, and with a slip.
+    let until = |code: i32, said: &str| {
+        let end = Instant::now() + Duration::from_secs(30);
+        loop {
+            let run = fetch();
+            if run.code == code {
+                return assert!(run.err.contains(said), "{run:?}");
+            }
+            assert!(Instant::now() < end, "{run:?}");
+        }
+    };
+    by_hand(&home, |text| text.replace("/api/**", "/api/only"));
+    until(1, "may not reach");
+    by_hand(&home, |text| format!("{text}\nslip = 1\n"));
+    until(6, "`reach` is stopped");
+    std::fs::remove_file(home.path().join("home/grants/reach.toml")).unwrap();
+    until(6, "ringfence:tool/http");
+    assert_eq!(home.run("list --json").json()[0]["stopped"], json!(null));
 }

@@ -12,6 +12,7 @@ mod state;
 mod tools;
 mod wasi_http;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ringfence::{Ringfence, Tool};
@@ -68,4 +69,19 @@ fn limit_ends_the_call(key: &str, value: u64, granted: impl Fn(&str, &str) -> Ho
 async fn open(home: &Home, native: Vec<Arc<dyn Tool>>) -> Ringfence {
     let builder = Ringfence::builder(ringfence::Home::at(&home.path().join("home")));
     native.into_iter().fold(builder, |builder, tool| builder.register_native(tool)).open().await.unwrap()
+}
+
+/// All files of a home.
+fn files(home: &Home) -> Vec<PathBuf> {
+    walk(&home.path().join("home"))
+}
+
+fn walk(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let paths = entries.flat_map(|entry| match entry.file_type().unwrap() {
+        kind if kind.is_dir() => walk(&entry.path()),
+        kind if kind.is_file() => vec![entry.path()],
+        _ => Vec::new(),
+    });
+    paths.collect()
 }

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::{by_hand, call, home};
+use super::{by_hand, call, files, home};
 use crate::support::authority::Authority;
-use crate::support::binary::Home;
+use crate::support::binary::{Home, spelling_in};
 use crate::support::server::Server;
 
 /// The limits of the network, each with a value that one request of the tests below exceeds, and its code.
@@ -159,10 +159,38 @@ fn credentials_are_placed_by_the_host_and_taken_out_of_what_comes_back() {
         for form in [SECRET, "s3cret%2Bvalue", "czNjcmV0K3ZhbHVl", "YWRhOnMzY3JldCt2"] {
             assert!(!out.contains(form), "{place}: {form} in {out}");
         }
+        let traced = home.traced(&["call", "reach__fetch", &params.to_string()]);
+        assert!(traced.code == 0 && traced.err.contains("TRACE"), "{traced:?}");
+        traced.shows_nothing_of(SECRET);
         // Bound to a method: another request carries nothing.
         let plain = server.url(&path.replace("{KEY}", "y"));
         fetch(&home, &plain);
         assert!(!server.seen().pop().unwrap().contains("s3cret"));
+    }
+}
+
+#[test]
+fn what_a_tool_logs_and_breaks_off_with_is_clean_wherever_it_is_written() {
+    let server = Server::echo();
+    let credential = format!(
+        "[capabilities.credentials.token]\nplace = \"bearer\"\nrequests = [{{ url = \"{}\" }}]\n",
+        server.url("/api/only")
+    );
+    let home = granted(&server, &credential, "");
+    home.fed(&["secret", "set", "service_key", "--place", "file"], SECRET).ok();
+    home.args(&["grant", "reach", "--credential", "token=service_key"]).ok();
+    // What came back, and what it was told.
+    for (path, word) in [("/api/only", "nothing"), ("/api/other", SECRET)] {
+        let params = json!({"url": server.url(path), "word": word}).to_string();
+        for run in [home.args(&["call", "reach__shout", &params]), home.traced(&["call", "reach__shout", &params])] {
+            assert!(run.code != 0 && run.err.contains("[REDACTED:service_key]"), "{run:?}");
+            run.shows_nothing_of(SECRET);
+        }
+    }
+    assert!(server.seen()[0].contains(SECRET));
+    for file in files(&home) {
+        let bytes = std::fs::read(&file).unwrap();
+        assert_eq!(spelling_in(&String::from_utf8_lossy(&bytes), SECRET), None, "{}", file.display());
     }
 }
 

@@ -91,6 +91,12 @@ fn a_token_is_obtained_for_a_granted_client_and_seen_by_nobody() {
     assert!(seen[1].contains("authorization: Bearer token-number-0") && !seen[1].contains("s3cret"), "{}", seen[1]);
     let out = home.args(&["explain", "reach", &format!("POST {}", server.url("/api/x"))]).ok();
     assert!(out.contains("client_secret/access_token"), "{out}");
+    let params = json!({"method": "POST", "url": server.url("/api/x"), "body": {"a": 1}}).to_string();
+    let traced = home.traced(&["call", "reach__fetch", &params]);
+    assert!(traced.code == 0 && traced.err.contains("TRACE"), "{traced:?}");
+    for secret in [CLIENT_SECRET, "token-number-1"] {
+        traced.shows_nothing_of(secret);
+    }
     let list: Value = serde_json::from_str(&home.args(&["call", "secret_list"]).ok()).unwrap();
     assert!(list.to_string().contains("client secret for tokens from"), "{list}");
 }
@@ -120,6 +126,12 @@ fn a_refresh_token_that_the_server_replaces_is_there_for_the_next_process() {
         assert!(server.seen().last().unwrap().contains(&format!("Bearer token-number-{n}")));
     }
     assert!(server.seen()[0].contains("client_id=ringfence&client_secret=client%2Bs3cret"), "{}", server.seen()[0]);
+    let params = json!({"method": "POST", "url": server.url("/api/x"), "body": {"a": 1}}).to_string();
+    let traced = home.traced(&["call", "reach__fetch", &params]);
+    assert!(traced.code == 0 && traced.err.contains("TRACE"), "{traced:?}");
+    for secret in [CLIENT_SECRET, "token-number-3", "refresh-token-3", "refresh-token-4"] {
+        traced.shows_nothing_of(secret);
+    }
     // One that is used up: the server says back all that it was sent, and nobody sees it.
     home.fed(&["secret", "rotate", "account"], "refresh-token-0").ok();
     let run = fetch(&home, &server);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{call, home, network};
+use super::{call, files, home, network};
 use crate::support::binary::Home;
 use crate::support::server::Server;
 
@@ -33,7 +33,7 @@ fn secrets_are_stored_listed_rotated_and_removed_without_being_shown() {
     home.run("secret remove other").fails(5, &["other"]);
     // In no file of the home, in no usual form.
     let forms = [SECRET.to_owned(), "another value".into(), "0123456789abcdef".into(), "SmVmZS1hbmQt".into()];
-    for entry in walk(&home.path().join("home")) {
+    for entry in files(&home) {
         let bytes = std::fs::read(&entry).unwrap();
         let text = String::from_utf8_lossy(&bytes);
         assert!(!forms.iter().any(|form| text.contains(form.as_str())), "{}", entry.display());
@@ -145,7 +145,7 @@ fn a_value_is_given_out_where_the_operator_allows_that_and_is_on_record() {
     // Nothing else gets through with it: the next result is as clean as ever, and so is the record.
     let out = home.args(&["call", "echo", &json!({"message": SECRET}).to_string()]).ok();
     assert_eq!(out.trim(), "[REDACTED:shown_key]");
-    for entry in walk(&home.path().join("home")) {
+    for entry in files(&home) {
         assert!(!String::from_utf8_lossy(&std::fs::read(&entry).unwrap()).contains(SECRET), "{}", entry.display());
     }
     home.file("home/config.toml", "[secrets]\nreveal = [\"*\"]\n");
@@ -206,19 +206,31 @@ fn a_systemd_credential_opens_the_file() {
     home.fed(&["secret", "set", "c_key"], SECRET).fails(3, &["locked"]);
 }
 
+#[test]
+fn what_a_tool_wrote_of_a_secret_is_not_in_the_operators_log() {
+    let with_key = |home: Home| {
+        home.fed(&["secret", "set", "hook_key", "--place", "file"], SECRET).ok();
+        home
+    };
+    let asks = "[[capabilities.http]]\nurl = \"http://127.0.0.1:9/**\"\n";
+    let fetcher = with_key(home("fetcher", asks, ""));
+    fetcher.run("grant reach --all").ok();
+    let url = format!("https://other.example/{SECRET}/x");
+    let run = call(&fetcher, "fetch", &json!({"method": "GET", "url": url}));
+    let relay = with_key(home("relay", "[capabilities.tools]\nother = \"any tool\"\n", ""));
+    relay.run("grant reach --tool other=echo").ok();
+    // As much of an alias is shown as is before the middle of the secret.
+    let alias = format!("{}{SECRET}", "a".repeat(40));
+    for (run, said) in [(run, "may not reach"), (call(&relay, "relay", &json!({"alias": alias})), "may call no tool")] {
+        assert!(run.code != 0 && run.err.contains(said) && run.err.contains("[REDACTED:hook_key]"), "{run:?}");
+        run.shows_nothing_of(SECRET);
+        assert!(!run.err.contains(&SECRET[..8]), "{run:?}");
+    }
+}
+
 /// What OpenSSL makes of it.
 fn expected_signature() -> String {
     let command = format!("printf message | openssl dgst -sha256 -hmac {SECRET} | sed 's/.* //'");
     let output = std::process::Command::new("sh").args(["-c", &command]).output().unwrap();
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
-}
-
-fn walk(folder: &std::path::Path) -> Vec<std::path::PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
-    let paths = entries.flat_map(|entry| match entry.file_type().unwrap() {
-        kind if kind.is_dir() => walk(&entry.path()),
-        kind if kind.is_file() => vec![entry.path()],
-        _ => Vec::new(),
-    });
-    paths.collect()
 }

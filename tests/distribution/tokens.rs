@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use serde_json::{Value, json};
 
 use super::{digest, home, installed, weather};
+use crate::support::authority::Authority;
 use crate::support::binary::Home;
 use crate::support::guests;
 use crate::support::server::Server;
@@ -70,8 +71,17 @@ fn header<'a>(request: &'a str, name: &str) -> Option<&'a str> {
 
 /// A registry with `content` that wants [`TOKEN`], and says that it is to be had at `realm`. Its blobs are at `elsewhere`.
 fn registry(content: Content, realm: &str, elsewhere: Option<String>) -> Server {
+    Server::new(answers(content, realm, elsewhere))
+}
+
+/// What such a registry answers.
+fn answers(
+    content: Content,
+    realm: &str,
+    elsewhere: Option<String>,
+) -> impl Fn(&str) -> (String, Vec<u8>) + Send + Sync + use<> {
     let realm = realm.to_owned();
-    Server::new(move |request| {
+    move |request| {
         let path = request.split(' ').nth(1).unwrap_or_default();
         let host = header(request, "host").unwrap_or_default();
         if path.starts_with("/token") {
@@ -92,7 +102,7 @@ fn registry(content: Content, realm: &str, elsewhere: Option<String>) -> Server 
             (_, Some(bytes)) => ("200 OK".into(), bytes.clone()),
             (_, None) => ("404 Not Found".into(), Vec::new()),
         }
-    })
+    }
 }
 
 /// The package `weather` and acme's signature of it.
@@ -152,6 +162,20 @@ fn a_password_does_not_go_in_the_clear_to_somebody_else() {
     let place = format!("oci://{}/w", server.address);
     home.args(&["install", &place, "--address", "127.0.0.2"]).fails(3, &["http:// address"]);
     assert!(elsewhere.seen().is_empty());
+}
+
+#[test]
+fn a_password_that_went_under_tls_so_far_does_not_go_in_the_clear_to_the_same_host() {
+    const NAME: &str = "registry.test";
+    let (home, authority) = (home(), Authority::new());
+    let secured = answers(Content::default(), &format!("http://{NAME}/token"), None);
+    let server = Server::tls(authority.identity(NAME), secured);
+    let trusted = home.file("authority.pem", authority.pem()).display().to_string();
+    let network = format!("[network]\nauthorities = {trusted:?}\nhosts = {{ {NAME:?} = \"{}\" }}\n", server.address);
+    home.file("home/config.toml", format!("{network}[distribution]\naddresses = [\"127.0.0.1/32\"]\n"));
+    home.file("docker/config.json", json!({"auths": {NAME: {"auth": "YWRhOmNvcnJlY3QgaG9yc2U="}}}).to_string());
+    home.args(&["install", &format!("oci://{NAME}/w")]).fails(3, &["http:// address"]);
+    assert!(server.seen().iter().all(|request| !request.starts_with("GET /token")), "{:?}", server.seen());
 }
 
 #[test]

@@ -2,8 +2,11 @@
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
 
+use ringfence::core::Secret;
+use ringfence::core::finish::scrub::spellings;
 use serde_json::Value;
 
 /// A home for the binary, thrown away at the end.
@@ -55,6 +58,24 @@ impl Home {
         Run::of(self.command().args(args).stdin(Stdio::null()).output().unwrap())
     }
 
+    /// Runs the binary with `args`, and with everything that it and its libraries can log.
+    pub fn traced(&self, args: &[&str]) -> Run {
+        Run::of(self.command().env("RINGFENCE_LOG", "trace").args(args).stdin(Stdio::null()).output().unwrap())
+    }
+
+    /// Serves from this home, until what is given back is dropped.
+    pub fn serving(&self) -> Served {
+        let mut command = self.command();
+        command.arg("serve").stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        let mut served = Served(command.spawn().unwrap());
+        // It listens when all of it is there.
+        while !self.path().join("home/state/socket").exists() {
+            assert!(served.0.try_wait().unwrap().is_none(), "it ended");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        served
+    }
+
     /// Runs the binary with `args` and `input` on its standard input.
     pub fn fed(&self, args: &[&str], input: &str) -> Run {
         let mut command = self.command();
@@ -90,7 +111,25 @@ impl Home {
     }
 }
 
+/// A host that serves.
+pub struct Served(Child);
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
 impl Run {
+    /// Nothing that it said holds `secret`, in any spelling that is looked for.
+    #[track_caller]
+    pub fn shows_nothing_of(&self, secret: &str) {
+        for text in [&self.out, &self.err] {
+            assert_eq!(spelling_in(text, secret), None, "{text}");
+        }
+    }
+
     fn of(output: Output) -> Self {
         Self {
             code: output.status.code().unwrap_or(-1),
@@ -135,4 +174,9 @@ impl Run {
     pub fn json(self) -> Value {
         serde_json::from_str(&self.ok()).unwrap()
     }
+}
+
+/// The first spelling of `secret` in `text`.
+pub fn spelling_in(text: &str, secret: &str) -> Option<String> {
+    spellings(&Secret::new(secret.to_owned())).into_iter().find(|form| text.contains(form.as_str()))
 }

@@ -90,6 +90,15 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_value_is_wiped_and_that_happens_at_its_end() {
+        fn wiped_at_its_end<T: ZeroizeOnDrop>(_: &T) {}
+        let mut secret = Secret::new("hunter2".into());
+        wiped_at_its_end(&secret);
+        secret.zeroize();
+        assert_eq!(secret.expose(), "");
+    }
+
+    #[test]
     fn debug_hides_the_value() {
         assert_eq!(format!("{:?}", Secret::new("hunter2".into())), "Secret(…)");
     }

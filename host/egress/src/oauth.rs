@@ -39,9 +39,16 @@ pub struct OAuthClient {
 /// The sources of tokens that are in use. Two tools with the same client share its token.
 pub struct Tokens {
     vault: Arc<Vault>,
-    sources: Mutex<Vec<Weak<TokenSource>>>,
+    sources: Mutex<Vec<Known>>,
     /// The questions that are under way. They end by themselves.
     questions: TaskTracker,
+}
+
+/// A source that somebody may be using.
+struct Known {
+    source: Weak<TokenSource>,
+    /// Whether whoever asks from now on gets it.
+    current: bool,
 }
 
 impl Tokens {
@@ -54,18 +61,20 @@ impl Tokens {
     /// `addresses`.
     pub fn of(&self, client: OAuthClient, addresses: AddressGrants) -> Arc<TokenSource> {
         let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
-        sources.retain(|source| source.strong_count() > 0);
-        let living: Vec<_> = sources.iter().filter_map(Weak::upgrade).collect();
-        if let Some(found) = living.iter().find(|source| source.is_of(&client, &addresses)) {
-            return found.clone();
+        sources.retain(|known| known.source.strong_count() > 0);
+        let living = || sources.iter().filter_map(|known| Some((known.source.upgrade()?, known.current)));
+        let is_current = |(source, current): &(Arc<TokenSource>, bool)| *current && source.is_of(&client, &addresses);
+        if let Some((found, _)) = living().find(is_current) {
+            return found;
         }
-        // Whoever uses a refresh token that was replaced meanwhile loses all tokens (RFC 9700, 4.14.2): one at a time.
+        // Whoever uses a refresh token that was replaced meanwhile loses all tokens (RFC 9700, 4.14.2): one at a time, also
+        // beside who got their source before the last change of secrets.
         let refresh = client.refresh_token.as_ref().map(|name| {
-            let shared = living.iter().find_map(|source| source.refresh_token().filter(|one| one.name() == name));
+            let shared = living().find_map(|(source, _)| source.refresh_token().filter(|one| one.name() == name));
             shared.unwrap_or_else(|| Arc::new(RefreshToken::new(name.clone(), self.vault.clone())))
         });
         let source = Arc::new(TokenSource::new(client, addresses, self.vault.clone(), refresh, self.questions.clone()));
-        sources.push(Arc::downgrade(&source));
+        sources.push(Known { source: Arc::downgrade(&source), current: true });
         source
     }
 
@@ -79,6 +88,7 @@ impl Tokens {
     /// Forgets all tokens: the operator changed secrets, so they may be another account's. Who holds a source may use
     /// it up.
     pub fn forget(&self) {
-        self.sources.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        let mut sources = self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        sources.iter_mut().for_each(|known| known.current = false);
     }
 }

@@ -33,11 +33,19 @@ pub enum RedirectError {
     #[error("the server redirects to something that is not text")]
     NotText,
     /// Not a URL that can be sent.
-    #[error("the server redirects to something that cannot be used: {0}")]
+    #[error("the server redirects to something that cannot be used: {}", without_text(.0))]
     Target(TargetError),
     /// What was sent under TLS would go on in the clear.
     #[error("the server redirects from https to http, where everybody can read along")]
     Downgrade,
+}
+
+/// What is wrong with it, without the scheme.
+fn without_text(error: &TargetError) -> String {
+    match error {
+        TargetError::Scheme(_) => "its scheme is neither https nor http".into(),
+        other => other.to_string(),
+    }
 }
 
 /// The request that `status` and `headers`, which answer `request`, ask for next. `None` when they ask for none.

@@ -24,6 +24,7 @@ use std::time::Duration;
 use aho_corasick::BuildError;
 use bytes::Bytes;
 use futures::{FutureExt as _, Stream, StreamExt, stream};
+use http::header::LOCATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use ringfence_core::Secret;
 use ringfence_core::finish::scrub::{FormsInStream, known_form, spellings};
@@ -182,6 +183,19 @@ impl Scanner {
     pub fn written(&self, request: &Outgoing) -> Result<(), Leak> {
         let leak = |(place, bytes): (&'static str, &[u8])| known_form(bytes).map(|kind| Leak::Form { kind, place });
         places(request).find_map(leak).map_or(Ok(()), Err)
+    }
+
+    /// Whether the `Location` in `headers`, and `next`, which it makes of a request, are free of known values. Both: the
+    /// parse of a URL puts letters into lower case and drops a fragment, and a relative one is half of one.
+    ///
+    /// # Errors
+    /// [`Leak`] where they are not.
+    pub(crate) fn redirect(&self, headers: &HeaderMap, next: &Outgoing) -> Result<(), Leak> {
+        let written = headers.get_all(LOCATION).iter().find_map(|location| self.holds(location.as_bytes()));
+        match written {
+            Some(secret) => Err(Leak::Value { secret: secret.to_owned(), place: "URL" }),
+            None => self.outgoing(next),
+        }
     }
 
     fn passage(&self) -> Passage {

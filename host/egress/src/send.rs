@@ -62,7 +62,11 @@ impl Egress {
             });
             let answer = answer.await??;
             match follow(&request, answer.status(), answer.headers())? {
-                Some(next) => request = next,
+                // Before anything is said of it: whoever was sent a credential can write it into a URL.
+                Some(next) => {
+                    self.scanner(access).redirect(answer.headers(), &next.to_outgoing())?;
+                    request = next;
+                }
                 None => return receive(request, answer, self.scanner(access), clock, limits, Fate::default()),
             }
         }

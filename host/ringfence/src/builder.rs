@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ringfence_core::finish::current::CurrentScrubber;
-use ringfence_core::finish::scrub::{Scrubber, ScrubberError};
+use ringfence_core::finish::scrub::ScrubberError;
 use ringfence_core::gates::approval::ApprovalGate;
 use ringfence_core::gates::policy::{Policy, PolicyError};
 use ringfence_core::gates::rate::{RateClock, RateGate, RateLedger as _, TABLE_SIZE};
@@ -216,7 +216,7 @@ impl Builder {
             dumps::prevent().map_err(BuildError::Dumps)?; // before the first secret is read
         }
         let scrubber = Arc::new(CurrentScrubber::default());
-        let means = Arc::new(means(&config, &self.home, &store, &scrubber)?);
+        let means = Arc::new(means(&config, &self.home, &store, self.secrets, &scrubber)?);
         unlock(&means.vault, self.for_operator)?;
         registry.put(&NativeTools::new(self.native))?;
         let packages =
@@ -234,10 +234,9 @@ impl Builder {
             loaded => loaded?,
         };
         warn_of_unknown_names(&config, &policy, &registry);
-        let known = self.secrets.iter().cloned().chain(stored_secrets(&means)).collect();
-        scrubber.replace(Scrubber::new(known)?)?;
+        learn_stored_secrets(&means);
         let pipeline = ToolHost { registry, policy, rate, approval: ApprovalGate, scrubber, audit: audit.clone() };
-        Ok(Ringfence::start(pipeline, store, audit, packages, means, self.secrets))
+        Ok(Ringfence::start(pipeline, store, audit, packages, means))
     }
 }
 
@@ -259,6 +258,7 @@ fn means(
     config: &Config,
     home: &Home,
     store: &Arc<Store>,
+    secrets: Vec<(String, Secret)>,
     scrubber: &Arc<CurrentScrubber>,
 ) -> Result<Means, BuildError> {
     let open =
@@ -267,7 +267,7 @@ fn means(
     let vault = Arc::new(Vault::open(&store.folder().root().join("vault"))?);
     Ok(Means {
         door: Arc::new(door(config, scrubber)?),
-        secrets: KnownSecrets::new(vault.clone()),
+        secrets: KnownSecrets::new(vault.clone(), secrets, scrubber.clone())?,
         tokens: Tokens::new(vault.clone()),
         vault,
         workspace,
@@ -284,14 +284,10 @@ fn builtins(config: &Config, means: &Arc<Means>, packages: &Packages) -> Builtin
     Builtins::new().with_secrets(Arc::new(shelf), revealing)
 }
 
-/// The secrets in the vault. One that does not answer places none either, so nothing can come back.
-fn stored_secrets(means: &Means) -> Vec<(String, Secret)> {
-    match means.secrets.get() {
-        Ok(secrets) => secrets.findable().collect(),
-        Err(error) => {
-            tracing::warn!("no credential is placed and none is looked for: {error}");
-            Vec::new()
-        }
+/// Makes the secrets in the vault known. One that does not answer places none either, so nothing can come back.
+fn learn_stored_secrets(means: &Means) {
+    if let Err(error) = means.secrets.get() {
+        tracing::warn!("no credential is placed and none is looked for: {error}");
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read as _, Write as _};
 use std::process::{Command, Stdio};
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -114,7 +115,8 @@ fn ask_helper(helper: &str, server: &str) -> Result<Option<Login>, DockerLoginEr
     }
     let program = format!("docker-credential-{helper}");
     let wrong = |problem: String| DockerLoginError::Helper { program: program.clone(), problem };
-    let (success, answer) = run(&program, server).map_err(|error| wrong(format!("does not run ({error})")))?;
+    let (success, answer) =
+        run(&program, server, HELPER_TIME).map_err(|error| wrong(format!("does not run ({error})")))?;
     if !success {
         let said = String::from_utf8_lossy(&answer);
         let nothing = said.contains("credentials not found");
@@ -129,21 +131,23 @@ fn ask_helper(helper: &str, server: &str) -> Result<Option<Login>, DockerLoginEr
     }))
 }
 
-/// Runs a helper and says whether it succeeded and what it wrote. One that writes more than a pipe holds is killed when
-/// its time is over, like one that waits.
+/// Runs a helper, which may take `time`, and says whether it succeeded and what it wrote. One that waits is killed when its
+/// time is over. Its output may stay open behind its end, in the hands of a process that it started: that is waited for no
+/// longer either.
 #[expect(
     clippy::disallowed_methods,
     reason = "docker's credential helpers are programs; the operator's own file names them"
 )]
-fn run(program: &str, server: &str) -> io::Result<(bool, Vec<u8>)> {
+fn run(program: &str, server: &str, time: Duration) -> io::Result<(bool, Vec<u8>)> {
+    let end = Instant::now() + time;
     let mut command = Command::new(program);
     command.arg("get").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn()?;
+    let answer = child.stdout.take().map(read_aside);
     if let Some(mut input) = child.stdin.take() {
         // One that does not read it answers all the same, or fails.
         let _ = input.write_all(server.as_bytes());
     }
-    let end = Instant::now() + HELPER_TIME;
     let status = loop {
         if let Some(status) = child.try_wait()? {
             break status;
@@ -151,15 +155,29 @@ fn run(program: &str, server: &str) -> io::Result<(bool, Vec<u8>)> {
         if Instant::now() > end {
             child.kill()?;
             child.wait()?;
-            return Err(io::Error::new(io::ErrorKind::TimedOut, "it took more than a minute"));
+            return Err(too_late(time));
         }
         thread::sleep(Duration::from_millis(20));
     };
-    let mut answer = Vec::new();
-    if let Some(output) = child.stdout.take() {
-        output.take(MAX_ANSWER).read_to_end(&mut answer)?;
-    }
-    Ok((status.success(), answer))
+    let left = end.saturating_duration_since(Instant::now());
+    let answer = answer.map_or(Ok(Ok(Vec::new())), |answer| answer.recv_timeout(left));
+    Ok((status.success(), answer.map_err(|_| too_late(time))??))
+}
+
+/// Reads `output` to its end, or as far as is looked at, in a thread that nobody waits for.
+fn read_aside(output: impl io::Read + Send + 'static) -> mpsc::Receiver<io::Result<Vec<u8>>> {
+    let (sender, receiver) = mpsc::sync_channel(1);
+    thread::spawn(move || {
+        let mut answer = Vec::new();
+        let read = output.take(MAX_ANSWER).read_to_end(&mut answer);
+        // Whoever has given up does not want it any more.
+        let _ = sender.send(read.map(|_| answer));
+    });
+    receiver
+}
+
+fn too_late(time: Duration) -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, format!("it took more than {} s", time.as_secs()))
 }
 
 #[cfg(test)]
@@ -201,5 +219,18 @@ mod tests {
         let error = login(r#"{"credHelpers": {"r.example": "not-there"}}"#, "r.example").unwrap_err();
         assert!(error.to_string().contains("docker-credential-not-there"), "{error}");
         assert_eq!(user(r#"{"credHelpers": {"r.example": "not-there"}}"#, "other.example"), None);
+    }
+
+    #[test]
+    fn what_a_helper_leaves_behind_is_not_waited_for() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("docker-credential-daemon");
+        fs_err::write(&path, "#!/bin/sh\nsleep 20 &\necho '{}'\n").unwrap();
+        fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
+        let started = Instant::now();
+        let error = run(path.to_str().unwrap(), "r.example", Duration::from_secs(1)).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert!(started.elapsed() < Duration::from_secs(10), "{:?}", started.elapsed());
     }
 }

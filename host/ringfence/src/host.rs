@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
+use ringfence_core::ToolHost;
 use ringfence_core::call::{CallContext, Progress, ProgressSink, ToolCall};
 use ringfence_core::caller::Caller;
 use ringfence_core::error::CallError;
-use ringfence_core::finish::scrub::Scrubber;
 use ringfence_core::output::ToolOutput;
-use ringfence_core::{Secret, ToolHost};
 use ringfence_store::{AuditFile, Store};
 use serde_json::Value;
 use tokio::sync::mpsc;
@@ -23,18 +22,17 @@ use crate::packages::Packages;
 use crate::request::{AuditEntry, ErrorKind, Event, Reply, Request, RequestError, ToolEntry};
 use crate::{secrets, tool_state};
 
-/// How often the rates are written down. After a crash, what is missing is counted again from the audit log.
-const SAVE_RATES_EVERY: Duration = Duration::from_secs(1);
+/// How often the rates are written down, and the operator's grants looked at. After a crash, what is missing of the rates is
+/// counted again from the audit log.
+const UPKEEP_EVERY: Duration = Duration::from_secs(1);
 
 /// The one process that owns a state folder, and so the one keeper of its limits, policy and audit.
 pub struct Ringfence {
     pipeline: Arc<ToolHost>,
     store: Arc<Store>,
     audit: Arc<AuditFile>,
-    packages: Packages,
+    packages: Arc<Packages>,
     means: Arc<Means>,
-    /// The secrets of the embedding program.
-    secrets: Vec<(String, Secret)>,
     _background: DropGuard,
 }
 
@@ -50,12 +48,17 @@ impl Ringfence {
         audit: Arc<AuditFile>,
         packages: Packages,
         means: Arc<Means>,
-        secrets: Vec<(String, Secret)>,
     ) -> Self {
-        let (pipeline, stop) = (Arc::new(pipeline), CancellationToken::new());
-        let rates = save_rates(Arc::downgrade(&pipeline), Arc::downgrade(&store), Arc::downgrade(&audit), stop.clone());
-        tokio::spawn(rates);
-        Self { pipeline, store, audit, packages, means, secrets, _background: stop.drop_guard() }
+        let (pipeline, packages) = (Arc::new(pipeline), Arc::new(packages));
+        let stop = CancellationToken::new();
+        let upkeep = Upkeep {
+            pipeline: Arc::downgrade(&pipeline),
+            store: Arc::downgrade(&store),
+            audit: Arc::downgrade(&audit),
+            packages: Arc::downgrade(&packages),
+        };
+        tokio::spawn(upkeep.run(stop.clone()));
+        Self { pipeline, store, audit, packages, means, _background: stop.drop_guard() }
     }
 
     /// Makes one call.
@@ -155,11 +158,7 @@ impl Ringfence {
 
     /// After a change of secrets: results are searched for the new ones, and the network's door places and finds them.
     fn learn_secrets(&self) -> Result<(), RequestError> {
-        let failed = |error: &dyn std::error::Error| RequestError::new(ErrorKind::Failed, "secret", error);
-        let stored = self.means.secrets.get().map_err(|error| failed(&error))?;
-        let known = self.secrets.iter().cloned().chain(stored.findable()).collect();
-        let replaced = Scrubber::new(known).and_then(|scrubber| self.pipeline.scrubber.replace(scrubber));
-        replaced.map_err(|error| failed(&error))?;
+        drop(self.means.secrets.get().map_err(|error| RequestError::new(ErrorKind::Failed, "secret", &error))?);
         self.means.tokens.forget();
         self.packages.restart()
     }
@@ -221,19 +220,36 @@ impl ProgressSink for Reports {
     }
 }
 
-/// Holds nothing between two times: when the host goes, its state folder is free at once.
-async fn save_rates(pipeline: Weak<ToolHost>, store: Weak<Store>, audit: Weak<AuditFile>, stop: CancellationToken) {
-    loop {
-        tokio::select! {
-            () = stop.cancelled() => return,
-            () = tokio::time::sleep(SAVE_RATES_EVERY) => {}
+/// What is done again and again. Holds nothing between two times: when the host goes, its state folder is free at once.
+struct Upkeep {
+    pipeline: Weak<ToolHost>,
+    store: Weak<Store>,
+    audit: Weak<AuditFile>,
+    packages: Weak<Packages>,
+}
+
+impl Upkeep {
+    async fn run(self, stop: CancellationToken) {
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(UPKEEP_EVERY) => {}
+            }
+            let Some(work) = self.work() else { return };
+            // Whatever becomes of it, it is tried again.
+            let _ = tokio::task::spawn_blocking(work).await;
         }
-        let (Some(pipeline), Some(store), Some(audit)) = (pipeline.upgrade(), store.upgrade(), audit.upgrade()) else {
-            return;
-        };
-        let saved = tokio::task::spawn_blocking(move || pipeline.rate.save(store.database(), audit.place())).await;
-        if let Ok(Err(error)) = saved {
-            tracing::error!(%error, "the rates could not be written down");
-        }
+    }
+
+    /// What is to be done now; `None` when the host is gone.
+    fn work(&self) -> Option<impl FnOnce() + Send + use<>> {
+        let (pipeline, store) = (self.pipeline.upgrade()?, self.store.upgrade()?);
+        let (audit, packages) = (self.audit.upgrade()?, self.packages.upgrade()?);
+        Some(move || {
+            if let Err(error) = pipeline.rate.save(store.database(), audit.place()) {
+                tracing::error!(%error, "the rates could not be written down");
+            }
+            packages.follow_grants();
+        })
     }
 }

@@ -1,8 +1,11 @@
-//! The secrets of the vault, as they were when they were read last, and the one scanner that finds them.
+//! The secrets of the vault, as they were when they were read last, and what finds them: the one scanner, and the scrubber
+//! of results.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use ringfence_core::Secret;
+use ringfence_core::finish::current::CurrentScrubber;
+use ringfence_core::finish::scrub::{Scrubber, ScrubberError};
 use ringfence_egress::{Scanner, ScannerError};
 use ringfence_vault::{Held, SecretName, Vault, VaultError};
 use thiserror::Error;
@@ -10,6 +13,10 @@ use thiserror::Error;
 /// The vault and what was last read from it. The values are read, and the scanner is made, once for each change.
 pub(crate) struct KnownSecrets {
     vault: Arc<Vault>,
+    /// Those of the embedding program.
+    embedded: Vec<(String, Secret)>,
+    /// Knows all of them from when they are known here: what is placed is taken out of what comes back.
+    scrubber: Arc<CurrentScrubber>,
     read: Mutex<Option<Arc<Secrets>>>,
 }
 
@@ -28,12 +35,22 @@ pub(crate) enum SecretsError {
     Vault(#[from] VaultError),
     #[error(transparent)]
     Scanner(#[from] ScannerError),
+    #[error(transparent)]
+    Scrubber(#[from] ScrubberError),
 }
 
 impl KnownSecrets {
-    /// Those in `vault`. Nothing is read yet.
-    pub(crate) fn new(vault: Arc<Vault>) -> Self {
-        Self { vault, read: Mutex::default() }
+    /// Those in `vault`, of which nothing is read yet, and those in `embedded`. `scrubber` will know all.
+    ///
+    /// # Errors
+    /// When those in `embedded` cannot be searched for.
+    pub(crate) fn new(
+        vault: Arc<Vault>,
+        embedded: Vec<(String, Secret)>,
+        scrubber: Arc<CurrentScrubber>,
+    ) -> Result<Self, ScrubberError> {
+        scrubber.replace(Scrubber::new(embedded.clone())?)?;
+        Ok(Self { vault, embedded, scrubber, read: Mutex::default() })
     }
 
     /// What is in the vault.
@@ -46,6 +63,9 @@ impl KnownSecrets {
             return Ok(secrets.clone());
         }
         let secrets = Arc::new(Secrets::of(&self.vault)?);
+        // Before anybody has one to place.
+        let known = self.embedded.iter().cloned().chain(secrets.findable()).collect();
+        self.scrubber.replace(Scrubber::new(known)?)?;
         *read = Some(secrets.clone());
         Ok(secrets)
     }
@@ -93,7 +113,7 @@ mod tests {
             vault.set(name.to_owned().try_into().unwrap(), Secret::new(value.to_owned())).unwrap();
         };
         set("first", "a long enough value");
-        let known = KnownSecrets::new(vault.clone());
+        let known = KnownSecrets::new(vault.clone(), Vec::new(), Arc::default()).unwrap();
         let before = known.get().unwrap();
         assert!(Arc::ptr_eq(&before, &known.get().unwrap()));
         set("second", "another value");
@@ -105,5 +125,28 @@ mod tests {
         let findable: Vec<String> = after.findable().map(|(name, _)| name).collect();
         assert_eq!(findable, ["first", "second"]);
         assert_eq!(after.scanner.text("it is another value"), "it is [REDACTED:second]");
+    }
+
+    #[test]
+    fn what_can_be_read_later_is_found_in_results_from_then_on() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("vault");
+        let key = || Choice::File(FileKey::Passphrase(Secret::new("correct horse battery".into())));
+        let before = Vault::open(&place).unwrap();
+        before.choose(key()).unwrap();
+        before.set("late_key".to_owned().try_into().unwrap(), Secret::new("a late value".into())).unwrap();
+        drop(before);
+        let (vault, scrubber) = (Arc::new(Vault::open(&place).unwrap()), Arc::<CurrentScrubber>::default());
+        let own = vec![("own_key".to_owned(), Secret::new("an own value".into()))];
+        let known = KnownSecrets::new(vault.clone(), own, scrubber.clone()).unwrap();
+        let shown = || scrubber.get().text("an own value, a late value").into_owned();
+        // Locked, so nothing of it is placed either.
+        assert!(known.get().is_err());
+        assert_eq!(shown(), "[REDACTED:own_key], a late value");
+        vault.choose(key()).unwrap();
+        assert_eq!(known.get().unwrap().all.len(), 1);
+        assert_eq!(shown(), "[REDACTED:own_key], [REDACTED:late_key]");
+        known.forget();
+        assert_eq!(shown(), "[REDACTED:own_key], [REDACTED:late_key]");
     }
 }

@@ -35,6 +35,7 @@ mod shelf;
 mod socket;
 mod tool_state;
 mod unlock;
+mod wiped;
 
 pub use builder::{BuildError, Builder, WasmGrant};
 pub use config::{Config, Home};

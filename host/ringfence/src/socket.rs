@@ -3,9 +3,9 @@
 //! A connection carries one request: the owner says of which version it is, then a line of JSON there, lines of JSON back.
 //! Closing it takes the request back. The owner says that it has taken the request; a connection that ends before that can be tried again without
 //! doing anything twice. A request that the owner cannot read is answered like any other: it would not be read the next
-//! time either.
+//! time either. Lines may hold secrets: the memory in which they stood is wiped.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,9 +13,7 @@ use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use tokio::io::{
-    AsyncBufRead, AsyncBufReadExt as _, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader, Lines,
-};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -23,6 +21,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::Ringfence;
 use crate::request::{EVENT_QUEUE, ErrorKind, Event, Reply, Request, RequestError, VERSION};
+use crate::wiped::{Wiped, WipedLines};
 
 /// The longest request, in bytes: the largest parameters that a tool takes by default, escaped, and room.
 const MAX_REQUEST: usize = 64 << 20;
@@ -32,6 +31,9 @@ const MAX_DEPTH: usize = 160;
 
 /// How long one end waits for the other to read or write a line that is due.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long the owner waits after a connection that it could not take.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// The first line from the owner. Its form stays, whatever becomes of the others.
 #[derive(Serialize, Deserialize)]
@@ -107,26 +109,29 @@ async fn accept(listener: UnixListener, host: Arc<Ringfence>, stop: Cancellation
                     }
                 });
             }
-            Err(error) => tracing::warn!(%error, "the socket could not take a connection"),
+            Err(error) => {
+                tracing::warn!(%error, "the socket could not take a connection");
+                // Without a free descriptor, for example, the next one fails at once as well.
+                tokio::time::sleep(PAUSE).await;
+            }
         }
     }
 }
 
 async fn serve(stream: UnixStream, host: &Arc<Ringfence>, stop: &CancellationToken) -> io::Result<()> {
     let (read, mut write) = stream.into_split();
-    let mut read = BufReader::new(read);
     within(send(&mut write, &Greeting { ringfence: VERSION.into() })).await?;
-    let mut line = String::new();
-    let mut limited = (&mut read).take(MAX_REQUEST as u64);
-    tokio::select! {
+    let mut read = WipedLines::new(read);
+    let line = tokio::select! {
         // Who has not asked anything has nothing to wait for.
         () = stop.cancelled() => return Ok(()),
-        read = within(limited.read_line(&mut line)) => read?,
+        line = within(read.next(MAX_REQUEST)) => line?.unwrap_or_default(),
     };
-    let request: Request = match parse(&line) {
+    let request: Request = match parse(line.bytes()) {
         Ok(request) => request,
         Err(error) => return within(send(&mut write, &Line::End(Err(unreadable(&error))))).await,
     };
+    drop(line);
     within(send(&mut write, &Line::Taken)).await?;
 
     let (events, mut incoming) = mpsc::channel(EVENT_QUEUE);
@@ -143,7 +148,6 @@ async fn serve(stream: UnixStream, host: &Arc<Ringfence>, stop: &CancellationTok
     let working = async {
         let lines = lines; // gone when the work is, which ends the writing
         tokio::pin!(answer);
-        let mut gone = [0u8; 1];
         loop {
             tokio::select! {
                 biased;
@@ -156,7 +160,7 @@ async fn serve(stream: UnixStream, host: &Arc<Ringfence>, stop: &CancellationTok
                     return drop(lines.send(Line::End(end)).await);
                 }
                 // The asker sends nothing more, so whatever comes is its end.
-                _ = read.read(&mut gone), if !cancel.is_cancelled() => cancel.cancel(),
+                () = read.until_more(), if !cancel.is_cancelled() => cancel.cancel(),
                 () = stop.cancelled(), if watching => return,
             }
         }
@@ -178,9 +182,15 @@ async fn within<T>(action: impl Future<Output = io::Result<T>>) -> io::Result<T>
 }
 
 async fn send(write: &mut (impl AsyncWrite + Unpin), line: &impl Serialize) -> io::Result<()> {
-    let mut text = serde_json::to_vec(line)?;
-    text.push(b'\n');
-    write.write_all(&text).await
+    write.write_all(written(line)?.bytes()).await
+}
+
+/// `line` as it is sent.
+fn written(line: &impl Serialize) -> io::Result<Wiped> {
+    let mut text = Wiped::default();
+    serde_json::to_writer(&mut text, line)?;
+    text.write_all(b"\n")?;
+    Ok(text)
 }
 
 /// Asks the owner of the state folder `folder` through its socket `name`.
@@ -194,28 +204,28 @@ pub(crate) async fn ask(
     events: &mpsc::Sender<Event>,
     cancel: &CancellationToken,
 ) -> Result<Result<Reply, RequestError>, AskError> {
-    let mut text = match serde_json::to_vec(request) {
-        Ok(text) if text.len() < MAX_REQUEST => text,
-        Ok(text) => return Ok(Err(too_long(text.len()))),
-        Err(error) => return Ok(Err(unreadable(&error.into()))),
+    let text = match written(request) {
+        Ok(text) if text.bytes().len() <= MAX_REQUEST => text,
+        Ok(text) => return Ok(Err(too_long(text.bytes().len()))),
+        Err(error) => return Ok(Err(unreadable(&error))),
     };
-    text.push(b'\n');
     let connect = with_short_path(folder, name, |path| std::os::unix::net::UnixStream::connect(path));
     let stream = connect.and_then(|stream| {
         stream.set_nonblocking(true)?;
         UnixStream::from_std(stream)
     });
     let (read, mut write) = stream.map_err(AskError::NotTaken)?.into_split();
-    let mut lines = BufReader::new(read).lines();
+    let mut lines = WipedLines::new(read);
     let (mut taken, mut cancelled) = (false, false);
     let ended = |taken, error| if taken { AskError::Lost(error) } else { AskError::NotTaken(error) };
     let first = next_line(&mut lines, false).await.map_err(AskError::NotTaken)?;
     let first = first.ok_or_else(|| ended(false, io::ErrorKind::UnexpectedEof.into()))?;
     // Before anything is asked: another version might read it as something else.
-    if let Some(other) = other_version(&first) {
+    if let Some(other) = other_version(first.bytes()) {
         return Ok(Err(other));
     }
-    within(write.write_all(&text)).await.map_err(AskError::NotTaken)?;
+    within(write.write_all(text.bytes())).await.map_err(AskError::NotTaken)?;
+    drop(text);
     loop {
         let next = tokio::select! {
             next = next_line(&mut lines, taken) => next,
@@ -228,7 +238,7 @@ pub(crate) async fn ask(
         };
         let line = next.map_err(|error| ended(taken, error))?;
         let line = line.ok_or_else(|| ended(taken, io::ErrorKind::UnexpectedEof.into()))?;
-        match parse(&line) {
+        match parse(line.bytes()) {
             Ok(Line::Taken) => taken = true,
             Ok(Line::Event(event)) => {
                 // Whoever does not keep up misses some; progress is only news.
@@ -241,7 +251,7 @@ pub(crate) async fn ask(
 }
 
 /// That an owner who greets like this speaks otherwise, where it does.
-fn other_version(greeting: &str) -> Option<RequestError> {
+fn other_version(greeting: &[u8]) -> Option<RequestError> {
     match parse::<Greeting>(greeting) {
         Ok(Greeting { ringfence: owner }) => (owner != VERSION).then(|| RequestError::other_version(&owner)),
         Err(_) => Some(RequestError::other_build()),
@@ -249,11 +259,11 @@ fn other_version(greeting: &str) -> Option<RequestError> {
 }
 
 /// Reads a line, which may be nested deeper than `serde_json` takes by itself: what a door has read is a part of it.
-fn parse<T: DeserializeOwned>(line: &str) -> io::Result<T> {
+fn parse<T: DeserializeOwned>(line: &[u8]) -> io::Result<T> {
     if depth(line) > MAX_DEPTH {
         return Err(io::Error::new(io::ErrorKind::InvalidData, format!("it is nested deeper than {MAX_DEPTH} levels")));
     }
-    let mut deserializer = serde_json::Deserializer::from_str(line);
+    let mut deserializer = serde_json::Deserializer::from_slice(line);
     deserializer.disable_recursion_limit();
     let value = T::deserialize(&mut deserializer)?;
     deserializer.end()?;
@@ -261,9 +271,9 @@ fn parse<T: DeserializeOwned>(line: &str) -> io::Result<T> {
 }
 
 /// How many arrays and objects stand in each other at the deepest place of a JSON text.
-fn depth(text: &str) -> usize {
+fn depth(text: &[u8]) -> usize {
     let (mut depth, mut deepest, mut in_string, mut escaped) = (0usize, 0, false, false);
-    for byte in text.bytes() {
+    for byte in text.iter().copied() {
         match byte {
             _ if escaped => escaped = false,
             b'\\' if in_string => escaped = true,
@@ -294,8 +304,9 @@ fn too_long(bytes: usize) -> RequestError {
 }
 
 /// The next line of the owner. One that is stopped takes nothing: the request dies with the connection then.
-async fn next_line(lines: &mut Lines<impl AsyncBufRead + Unpin>, taken: bool) -> io::Result<Option<String>> {
-    if taken { lines.next_line().await } else { within(lines.next_line()).await }
+async fn next_line(lines: &mut WipedLines<impl AsyncRead + Unpin>, taken: bool) -> io::Result<Option<Wiped>> {
+    let next = lines.next(usize::MAX);
+    if taken { next.await } else { within(next).await }
 }
 
 /// Calls `act` with a path of the socket that is short enough for a socket address, whose paths end at 108 bytes.
@@ -330,16 +341,16 @@ mod tests {
         assert!(serde_json::from_str::<Value>(&deepest.to_string()).is_ok());
         assert!(serde_json::from_str::<Value>(&nested(128).to_string()).is_err(), "no door reads more");
         let line = serde_json::to_string(&call(deepest.clone())).unwrap();
-        let Request::Call { params, .. } = parse(&line).unwrap() else { panic!("another request") };
+        let Request::Call { params, .. } = parse(line.as_bytes()).unwrap() else { panic!("another request") };
         assert_eq!(params, deepest);
     }
 
     #[test]
     fn a_line_has_a_bounded_depth_whatever_its_strings_hold() {
-        assert!(parse::<Value>(&nested(MAX_DEPTH).to_string()).is_ok());
-        assert!(parse::<Value>(&nested(MAX_DEPTH + 1).to_string()).is_err());
-        assert!(parse::<Value>(&"[".repeat(1_000_000)).is_err());
-        assert_eq!(depth(r#"{"[[\"[": ["]", "{"], "x": {}}"#), 2);
+        assert!(parse::<Value>(nested(MAX_DEPTH).to_string().as_bytes()).is_ok());
+        assert!(parse::<Value>(nested(MAX_DEPTH + 1).to_string().as_bytes()).is_err());
+        assert!(parse::<Value>("[".repeat(1_000_000).as_bytes()).is_err());
+        assert_eq!(depth(br#"{"[[\"[": ["]", "{"], "x": {}}"#), 2);
     }
 
     /// What becomes of a request to an owner that says these lines, and whether the owner was asked anything.

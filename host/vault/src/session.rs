@@ -16,6 +16,7 @@
 //! after a reboot, is [`VaultError::Lost`] until it gets a value again or is removed.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ringfence_core::Secret;
@@ -30,20 +31,20 @@ use crate::vault::Held;
 /// One use of the place, with the index.
 pub(crate) struct Session<'a> {
     folder: &'a Path,
-    record: &'a mut Record,
+    record: &'a mut Arc<Record>,
     backend: &'a dyn Backend,
 }
 
 impl<'a> Session<'a> {
     /// Looks at a place that was just reached: finishes what was interrupted, and lists what was not listed.
-    pub(crate) fn check(folder: &Path, record: &mut Record, backend: &dyn Backend) -> Result<(), VaultError> {
+    pub(crate) fn check(folder: &Path, record: &mut Arc<Record>, backend: &dyn Backend) -> Result<(), VaultError> {
         Session::begin(folder, record, backend)?.adopt()
     }
 
     /// Begins to use the place. A change that failed halfway is undone or completed first.
     pub(crate) fn begin(
         folder: &'a Path,
-        record: &'a mut Record,
+        record: &'a mut Arc<Record>,
         backend: &'a dyn Backend,
     ) -> Result<Self, VaultError> {
         let mut session = Self { folder, record, backend };
@@ -163,10 +164,10 @@ impl<'a> Session<'a> {
 
     /// Changes the record on the disk, and only then here.
     fn change(&mut self, change: impl FnOnce(&mut Record)) -> Result<(), VaultError> {
-        let mut changed = self.record.clone();
+        let mut changed = Record::clone(self.record);
         change(&mut changed);
         changed.save(self.folder)?;
-        *self.record = changed;
+        *self.record = Arc::new(changed);
         Ok(())
     }
 }

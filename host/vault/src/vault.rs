@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use ringfence_core::Secret;
 
@@ -18,12 +18,15 @@ use crate::session::Session;
 use crate::value::check_value;
 
 /// The secrets of one host. Its methods may wait for the disk and, up to a minute, for a keyring: asynchronous code
-/// calls them where blocking is allowed. One process owns the folder; threads share the value.
+/// calls them where blocking is allowed, but for [`Vault::list`] and [`Vault::location`], which wait for neither. One
+/// process owns the folder; threads share the value.
 pub struct Vault {
     folder: PathBuf,
     /// Outlives the connection to a keyring: who does not answer is not asked again by way of a new one.
     deadline: Deadline,
     state: Mutex<State>,
+    /// The record as it was after the last use of the state, for who must not wait until its place answers.
+    shown: Mutex<Option<Arc<Record>>>,
 }
 
 /// One secret, as it is listed.
@@ -55,7 +58,7 @@ pub struct Imported {
 
 #[derive(Default)]
 struct State {
-    record: Option<Record>,
+    record: Option<Arc<Record>>,
     backend: Option<Box<dyn Backend>>,
     /// What the operator chose before the first secret.
     choice: Option<Choice>,
@@ -71,7 +74,7 @@ impl Vault {
         if record.is_some() {
             atomic_file::remove_left_over(folder)?;
         }
-        Ok(Self::with(folder, State { record, ..State::default() }))
+        Ok(Self::with(folder, State { record: record.map(Arc::new), ..State::default() }))
     }
 
     /// Says where secrets are to live, or gives the key of the encrypted file.
@@ -84,17 +87,18 @@ impl Vault {
     /// [`VaultError::Chosen`] when another place is recorded; a [`FileError`](crate::FileError) when the key does not
     /// fit; [`VaultError::Unavailable`] when the place does not answer.
     pub fn choose(&self, choice: Choice) -> Result<(), VaultError> {
-        let mut state = self.state();
-        match &mut *state {
-            State { record: Some(record), backend, .. } => *backend = Some(self.reach(record, Some(&choice))?),
-            State { record: None, choice: before, .. } => *before = Some(choice),
-        }
-        Ok(())
+        self.with_state(|state| {
+            match state {
+                State { record: Some(record), backend, .. } => *backend = Some(self.reach(record, Some(&choice))?),
+                State { record: None, choice: before, .. } => *before = Some(choice),
+            }
+            Ok(())
+        })
     }
 
     /// Where secrets live; `None` before the first one.
     pub fn location(&self) -> Option<Location> {
-        self.state().record.as_ref().map(|record| record.location.clone())
+        self.shown().map(|record| record.location.clone())
     }
 
     /// Stores a new secret. The first one decides where all live.
@@ -178,32 +182,34 @@ impl Vault {
 
     /// The secrets by name, never with values. The place is not asked.
     pub fn list(&self) -> Vec<Listed> {
-        let state = self.state();
-        let secrets = state.record.iter().flat_map(|record| &record.secrets);
+        let record = self.shown();
+        let secrets = record.iter().flat_map(|record| &record.secrets);
         secrets
             .map(|(name, times)| Listed { name: name.clone(), created: times.created, rotated: times.rotated })
             .collect()
     }
 
     fn with(folder: &Path, state: State) -> Self {
-        Self { folder: folder.to_owned(), deadline: Deadline::default(), state: Mutex::new(state) }
+        let shown = Mutex::new(state.record.clone());
+        Self { folder: folder.to_owned(), deadline: Deadline::default(), state: Mutex::new(state), shown }
     }
 
     /// Chooses the place, where that was not done before.
     fn settle(&self) -> Result<(), VaultError> {
-        let mut state = self.state();
-        if state.record.is_none() {
-            let (record, backend) = choosing::first(&self.folder, state.choice.as_ref(), &self.deadline)?;
-            let record = state.record.insert(record);
-            Session::check(&self.folder, record, &*backend)?;
-            state.backend = Some(backend);
-            state.choice = None;
-        }
-        Ok(())
+        self.with_state(|state| {
+            if state.record.is_none() {
+                let (record, backend) = choosing::first(&self.folder, state.choice.as_ref(), &self.deadline)?;
+                let record = state.record.insert(Arc::new(record));
+                Session::check(&self.folder, record, &*backend)?;
+                state.backend = Some(backend);
+                state.choice = None;
+            }
+            Ok(())
+        })
     }
 
     /// Reaches the recorded place and looks at what happened to it meanwhile.
-    fn reach(&self, record: &mut Record, given: Option<&Choice>) -> Result<Box<dyn Backend>, VaultError> {
+    fn reach(&self, record: &mut Arc<Record>, given: Option<&Choice>) -> Result<Box<dyn Backend>, VaultError> {
         let backend = choosing::reach(&self.folder, record, given, &self.deadline)?;
         Session::check(&self.folder, record, &*backend)?;
         Ok(backend)
@@ -211,23 +217,32 @@ impl Vault {
 
     /// Does `work` with the place; `None` when none was chosen yet, so that there are no secrets.
     fn using<T>(&self, work: impl FnOnce(&mut Session<'_>) -> Result<T, VaultError>) -> Result<Option<T>, VaultError> {
-        let mut state = self.state();
-        let State { record: Some(record), backend, .. } = &mut *state else { return Ok(None) };
-        let reached = match backend.take() {
-            Some(reached) => reached,
-            None => self.reach(record, None)?,
-        };
-        let result = Session::begin(&self.folder, record, &*reached).and_then(|mut session| work(&mut session));
-        // A place that does not answer is reached anew the next time.
-        if !matches!(result, Err(VaultError::Unavailable { .. })) {
-            *backend = Some(reached);
-        }
-        result.map(Some)
+        self.with_state(|state| {
+            let State { record: Some(record), backend, .. } = state else { return Ok(None) };
+            let reached = match backend.take() {
+                Some(reached) => reached,
+                None => self.reach(record, None)?,
+            };
+            let result = Session::begin(&self.folder, record, &*reached).and_then(|mut session| work(&mut session));
+            // A place that does not answer is reached anew the next time.
+            if !matches!(result, Err(VaultError::Unavailable { .. })) {
+                *backend = Some(reached);
+            }
+            result.map(Some)
+        })
     }
 
-    /// Every change of the state is one assignment after the disk has it, so a thread that died left it whole.
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Does `work` with the state, and shows what became of the record. Every change of the state is one assignment after
+    /// the disk has it, so a thread that died left it whole.
+    fn with_state<T>(&self, work: impl FnOnce(&mut State) -> T) -> T {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let done = work(&mut state);
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone_from(&state.record);
+        done
+    }
+
+    fn shown(&self) -> Option<Arc<Record>> {
+        self.shown.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

@@ -27,4 +27,23 @@ fn fetch(args: Fetch) -> Result<Json<Value>, Failure> {
     Ok(Json(json!({"status": response.status, "headers": headers, "body": response.text()})))
 }
 
-export_tools!(fetch);
+#[derive(Deserialize, JsonSchema)]
+struct Shout {
+    /// What is fetched.
+    url: String,
+    /// What is said beside it.
+    word: String,
+}
+
+/// Says a word and what came back, everywhere, and ends badly with it.
+#[tool]
+fn shout(args: Shout) -> Result<String, Failure> {
+    let response = http::Request::new("GET", args.url).send()?;
+    let said = format!("{} {}", args.word, response.text());
+    log::info(said.clone());
+    println!("{said}");
+    eprintln!("{said}");
+    panic!("{said}");
+}
+
+export_tools!(fetch, shout);

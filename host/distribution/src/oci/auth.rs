@@ -139,7 +139,8 @@ pub(crate) async fn answer(
         (Challenge::Bearer { realm, service }, _) => {
             let realm = Target::parse(realm).map_err(|error| failed(&format!("where its tokens are: {error}")))?;
             // A password must not go in the clear, but to the very host that is asked in the clear anyway.
-            if realm.url().scheme() != "https" && realm.seen().host() != base.seen().host() {
+            let in_the_clear_anyway = base.url().scheme() != "https" && realm.seen().host() == base.seen().host();
+            if realm.url().scheme() != "https" && !in_the_clear_anyway {
                 return Err(failed("its tokens are at an http:// address, where everybody could read the password"));
             }
             let token = token(client, &realm, service.as_deref(), login, reference, action).await?;

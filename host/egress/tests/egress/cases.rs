@@ -105,7 +105,7 @@ async fn an_allowed_host_cannot_send_the_request_to_another() {
         let request = Request::new(method, &format!("{base}/r/{to}"), [], "x").unwrap();
         let error = send(&door(&names), request, &access).await.unwrap_err();
         assert_eq!(error.code(), code, "{to}");
-        let shown = if code == "http.redirect" { "`file`" } else { other.as_str() };
+        let shown = if code == "http.redirect" { "neither https nor http" } else { other.as_str() };
         assert!(error.for_guest().contains(shown), "names what was blocked: {error}");
     }
     assert!(b.seen().is_empty());

@@ -141,3 +141,34 @@ async fn a_redirect_carries_no_credential_away_in_its_url() {
     assert_eq!(error.code(), "http.leak");
     assert!(b.seen().is_empty());
 }
+
+#[tokio::test]
+async fn a_redirect_shows_a_credential_to_nobody_wherever_it_leads() {
+    // In small letters and in both: the host of a URL is put into small ones, and then it is another text.
+    for value in ["rf-live-plain-value", "Rf-Live-Plain-Value"] {
+        let server = Server::on("127.0.0.1").await;
+        let base = format!("http://127.0.0.1:{}", server.port);
+        let all = || rule(&format!("{base}/**"));
+        let access = access_with(vec![all()], &["127.0.0.1/32"], bound(api_key(), value, all()));
+        let names = Names::new(&[]);
+        for (location, code) in [
+            ("http://new.test/botKEY/getMe", "http.leak"),
+            ("/ok%23KEY", "http.leak"),
+            ("http://KEY.x.test/", "http.leak"),
+            ("http://HEX.x.test/", "http.leak"),
+            ("http://HEX:0/", "http.redirect"),
+            ("KEY:x", "http.redirect"),
+        ] {
+            let url = format!("{base}/r/301?to={location}");
+            let error = send(&door(&names), get(&url), &access).await.unwrap_err();
+            assert_eq!(error.code(), code, "{location}: {error}");
+            let hex: String = value.bytes().map(|byte| format!("{byte:02x}")).collect();
+            for text in [error.for_guest(), error.for_operator("x")] {
+                let text = text.to_lowercase();
+                assert!(!text.contains(&value.to_lowercase()) && !text.contains(&hex), "{location}: {text}");
+            }
+        }
+        assert_eq!(server.seen().len(), 6);
+        assert!(names.asked().is_empty(), "{:?}", names.asked());
+    }
+}

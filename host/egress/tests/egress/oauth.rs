@@ -1,6 +1,7 @@
 //! Access tokens: obtained, kept, renewed, found, and never shown.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::{join, join_all};
 use ringfence_core::finish::current::CurrentScrubber;
@@ -263,6 +264,27 @@ async fn two_clients_with_one_refresh_token_use_it_one_after_the_other() {
         assert_eq!(sent.unwrap().status, 200);
     }
     assert_eq!(host.refresh_token(), format!("refresh-token-{}", server.seen().len()));
+}
+
+#[tokio::test]
+async fn a_change_of_secrets_lets_nobody_use_a_refresh_token_beside_who_is_using_it() {
+    let server = Scripted::shut(rotating).await;
+    let (host, api) = (host(), api(&[]).await);
+    let (first, url) = (host.access(&api, client(&server, WITH_REFRESH_TOKEN)), api.url("/x"));
+    let changed = async {
+        server.until_asked(1).await;
+        host.tokens.forget();
+        let second = host.access(&api, client(&server, WITH_REFRESH_TOKEN));
+        let let_out = async {
+            let together = tokio::time::timeout(Duration::from_millis(200), server.until_asked(2)).await;
+            server.open(2);
+            assert!(together.is_err(), "the second asks beside the first");
+        };
+        join(send(&host.door, get(&url), &second), let_out).await.0
+    };
+    let (one, other) = join(send(&host.door, get(&url), &first), changed).await;
+    assert!(one.unwrap().status == 200 && other.unwrap().status == 200);
+    assert_eq!((host.refresh_token().as_str(), server.seen().len()), ("refresh-token-2", 2));
 }
 
 #[tokio::test]

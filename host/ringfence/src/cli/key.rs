@@ -8,7 +8,7 @@ use ringfence_package::{PublicKey, SigningError, reading, signature, signing};
 use serde_json::json;
 
 use super::exit::{self, UsageError};
-use super::session::{Session, new_password};
+use super::session::{Session, hold_secrets, new_password};
 use super::sign::secret_key;
 
 /// Make a key to sign with, or give its place to a new one.
@@ -44,6 +44,7 @@ enum KeyCommand {
 
 impl Key {
     pub(super) fn run(self, session: &Session) -> anyhow::Result<()> {
+        hold_secrets()?;
         match self.command {
             KeyCommand::Generate { name, no_password } => generate(session, &name, no_password),
             KeyCommand::Rotate { new, key, out } => rotate(session, &new, &key, out),

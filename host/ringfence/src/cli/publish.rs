@@ -8,7 +8,7 @@ use ringfence_package::PackageFile;
 
 use super::exit::{self, UsageError};
 use super::network::Network;
-use super::session::Session;
+use super::session::{Session, hold_secrets};
 
 /// Put a signed package into a folder or a registry, where `ringfence install` finds it.
 ///
@@ -28,6 +28,7 @@ pub(super) struct Publish {
 
 impl Publish {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
+        hold_secrets()?;
         let to = self.to.parse::<Location>().map_err(|error| UsageError(error.to_string()))?.absolute()?;
         exit::there(&self.file)?;
         let package = PackageFile::read(&self.file)?;

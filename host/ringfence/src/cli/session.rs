@@ -15,7 +15,8 @@ use ringfence_core::Secret;
 
 use super::exit::UsageError;
 use crate::config::Home;
-use crate::door::Door;
+use crate::door::{Door, DoorError};
+use crate::dumps;
 use crate::request::{EVENT_QUEUE, Event, PackageRequest, Reply, Request, RequestError};
 
 /// How long a download may take before a bar shows how far it is.
@@ -165,6 +166,11 @@ async fn show_events(mut incoming: mpsc::Receiver<Event>, spinner: &ProgressBar)
     }
     // Asked further, a select would turn in circles.
     std::future::pending::<()>().await;
+}
+
+/// From now on this process leaves no core dump: for commands that read a secret without opening the [`Door`], before it.
+pub(super) fn hold_secrets() -> anyhow::Result<()> {
+    Ok(dumps::prevent().map_err(DoorError::Dumps)?)
 }
 
 /// Asks for a password without showing it; where there is no terminal, takes a line of standard input.

@@ -7,7 +7,7 @@ use ringfence_package::{Component, PackageFile, SecretKey, SigningError, signatu
 use serde_json::json;
 
 use super::exit::{self, UsageError};
-use super::session::{Session, password};
+use super::session::{Session, hold_secrets, password};
 
 /// Sign a component that `ringfence build` or `ringfence pack` made.
 ///
@@ -23,6 +23,7 @@ pub(super) struct Sign {
 
 impl Sign {
     pub(super) fn run(self, session: &Session) -> anyhow::Result<()> {
+        hold_secrets()?;
         exit::there(&self.file)?;
         exit::there(&self.key)?;
         let package = PackageFile::read(&self.file)?;

@@ -11,6 +11,7 @@ mod holder;
 #[cfg(test)]
 mod tests;
 
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
 use ringfence_core::name::SourceName;
@@ -26,6 +27,14 @@ pub(crate) use holder::{GrantHolders, Suspended};
 
 /// What narrows and gives nothing, and so stays when all is taken back.
 const CEILING: [&str; 2] = ["limits", "rate"];
+
+/// What tells a file from what it was before. The time is that of its last change of any kind, which nobody sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    inode: u64,
+    length: u64,
+    changed: (i64, i64),
+}
 
 /// The folder of grants.
 pub(crate) struct Grants {
@@ -58,6 +67,13 @@ impl Grants {
             Some(text) => GrantFile::parse(path, text),
             None => Ok(GrantFile { path, ..GrantFile::default() }),
         }
+    }
+
+    /// What the file of `source` is now, so that another one is told from it without reading it; `None` where there is none
+    /// that can be looked at.
+    pub(crate) fn stamp(&self, source: &SourceName) -> Option<Stamp> {
+        let found = fs_err::metadata(self.path(source)).ok()?;
+        Some(Stamp { inode: found.ino(), length: found.len(), changed: (found.ctime(), found.ctime_nsec()) })
     }
 
     /// The file of `source`, where there is one.

@@ -54,8 +54,7 @@ impl Packages {
         }
         let forgotten = self.means.holders.forget(installed.source());
         forgotten.map_err(|error| RequestError::new(ErrorKind::Failed, "grant", &error))?;
-        self.registry.remove(installed.source()); // ends the calls that still have what was granted
-        self.start(&installed);
+        self.start_afresh(&installed);
         Ok(())
     }
 

@@ -87,7 +87,7 @@ impl Packages {
             self.settle_grant(&installed)?;
         }
         self.installer.remove(&source).map_err(refused)?;
-        self.registry.remove(&source);
+        self.end(&source);
         Ok(self.left_behind(&source))
     }
 

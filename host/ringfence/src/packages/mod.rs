@@ -3,16 +3,18 @@
 //! - [`install`]: how they come and go;
 //! - [`list`]: what there is;
 //! - [`grants`]: what they ask for and are granted;
+//! - [`followed`]: which file of a grant each runs by;
 //! - [`trust`]: whose signatures count;
 //! - [`code`]: how a component becomes code that runs.
 
 mod code;
+mod followed;
 mod grants;
 mod install;
 mod list;
 mod trust;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ringfence_core::name::SourceName;
 use ringfence_core::registry::Registry;
@@ -26,6 +28,7 @@ use crate::means::{Means, MeansError};
 use crate::request::{ErrorKind, Event, PackageRequest, Reply, RequestError};
 
 use code::InstalledCode;
+use followed::Followed;
 
 /// What is installed, and how it becomes tools.
 pub(crate) struct Packages {
@@ -34,6 +37,8 @@ pub(crate) struct Packages {
     concurrency: Arc<Concurrency>,
     registry: Arc<Registry>,
     means: Arc<Means>,
+    /// Held while what runs is changed, so that what was installed or granted last is what runs in the end.
+    followed: Mutex<Followed>,
 }
 
 impl Packages {
@@ -46,7 +51,7 @@ impl Packages {
         means: Arc<Means>,
     ) -> Result<Self, PackageError> {
         let installer = Arc::new(Installer::open(store)?);
-        let packages = Self { installer, engine, concurrency, registry, means };
+        let packages = Self { installer, engine, concurrency, registry, means, followed: Mutex::default() };
         let inventory = packages.installer.inventory()?;
         for broken in inventory.broken {
             packages.stop(&broken.source, &broken.error.to_string());
@@ -82,8 +87,14 @@ impl Packages {
                 self.grant(&source, &change).map(|entry| Reply::Grants(vec![entry]))
             }
             PackageRequest::GrantRevoke { source } => self.revoke_grant(&source).map(|()| Reply::Done),
-            PackageRequest::Grants => self.grants().map(Reply::Grants),
-            PackageRequest::Explain { tool, request } => self.explain(&tool, &request).map(Reply::Explained),
+            PackageRequest::Grants => {
+                self.follow_grants();
+                self.grants().map(Reply::Grants)
+            }
+            PackageRequest::Explain { tool, request } => {
+                self.follow_grants();
+                self.explain(&tool, &request).map(Reply::Explained)
+            }
         }
     }
 
@@ -95,10 +106,31 @@ impl Packages {
         Ok(())
     }
 
+    /// Starts anew whatever runs by another grant than the one that now stands in its file: the operator has edited it.
+    /// What is wrong with one stops its source, as at a start.
+    pub(crate) fn follow_grants(&self) {
+        let mut followed = self.followed();
+        for source in followed.outdated(&self.means.grants) {
+            match self.installer.installed(&source) {
+                Ok(Some(installed)) => {
+                    tracing::info!(%source, "its grant was edited: it runs by the new one");
+                    self.start_following(&installed, &mut followed);
+                }
+                Ok(None) => followed.forget(&source),
+                Err(error) => {
+                    followed.note(&source, &self.means.grants);
+                    self.stop(&source, &error.to_string());
+                }
+            }
+        }
+    }
+
     /// Registers the tools of all packages that may run; says of the others why not.
     fn start_all(&self, packages: &[Installed]) {
+        let mut followed = self.followed();
         let mut sources = Vec::with_capacity(packages.len());
         for installed in packages {
+            followed.note(installed.source(), &self.means.grants);
             match self.installer.runnable(installed) {
                 Ok(()) => match self.source(installed) {
                     Ok(source) => sources.push(source),
@@ -114,7 +146,19 @@ impl Packages {
 
     /// Registers the tools of a package, where it may run; else says why not.
     fn start(&self, installed: &Installed) {
+        self.start_following(installed, &mut self.followed());
+    }
+
+    /// The same, and ends the calls that still have what was granted before.
+    fn start_afresh(&self, installed: &Installed) {
+        let mut followed = self.followed();
+        self.registry.remove(installed.source());
+        self.start_following(installed, &mut followed);
+    }
+
+    fn start_following(&self, installed: &Installed, followed: &mut Followed) {
         let source = installed.source();
+        followed.note(source, &self.means.grants);
         if let Err(error) = self.installer.runnable(installed) {
             return self.stop(source, &error.to_string());
         }
@@ -122,6 +166,17 @@ impl Packages {
         if let Err(error) = started.and_then(|tools| self.registry.put(&tools).map_err(|error| error.to_string())) {
             self.stop(source, &error);
         }
+    }
+
+    /// Ends what runs as `source`, which is not installed any more.
+    fn end(&self, source: &SourceName) {
+        let mut followed = self.followed();
+        self.registry.remove(source);
+        followed.forget(source);
+    }
+
+    fn followed(&self) -> MutexGuard<'_, Followed> {
+        self.followed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn stop(&self, source: &SourceName, reason: &str) {

@@ -62,6 +62,11 @@ impl GuestLog {
         Ok(())
     }
 
+    /// `text`, in which something is that the guest wrote, as one line of the operator's log.
+    pub(crate) fn shown(&self, text: &str) -> String {
+        one_line(&self.lock().clean(text))
+    }
+
     pub(crate) fn last_words(&self) -> Option<String> {
         self.lock().last_words.clone()
     }

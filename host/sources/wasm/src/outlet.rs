@@ -7,6 +7,7 @@ use ringfence_core::limit::{LimitExceeded, Limits};
 use ringfence_egress::{Budget, EgressError, Request, Response, Upload};
 use tokio::sync::SetOnce;
 
+use crate::guest_log::GuestLog;
 use crate::reach::{Network, Reach};
 
 /// What a call may use of the network. All its requests share it, also those that run beside the guest.
@@ -16,6 +17,7 @@ pub(crate) struct Outlet(Arc<Inner>);
 struct Inner {
     /// The tool's name, for the operator's log.
     tool: String,
+    log: GuestLog,
     reach: Arc<Reach>,
     budget: Budget,
     /// The first limit that a request beside the guest went over.
@@ -23,10 +25,10 @@ struct Inner {
 }
 
 impl Outlet {
-    /// For a call of `tool` under `limits`.
-    pub(crate) fn new(tool: &str, reach: &Arc<Reach>, limits: &Limits) -> Self {
-        let budget = Budget::new(limits.clone());
-        Self(Arc::new(Inner { tool: tool.to_owned(), reach: reach.clone(), budget, exceeded: SetOnce::new() }))
+    /// For a call of `tool` under `limits`, whose log is `log`.
+    pub(crate) fn new(tool: &str, log: &GuestLog, reach: &Arc<Reach>, limits: &Limits) -> Self {
+        let (tool, log, reach) = (tool.to_owned(), log.clone(), reach.clone());
+        Self(Arc::new(Inner { tool, log, reach, budget: Budget::new(limits.clone()), exceeded: SetOnce::new() }))
     }
 
     /// Sends `request` and follows redirects, each of them a request more.
@@ -49,7 +51,9 @@ impl Outlet {
     /// The whole reason of `error` goes to the operator's log; what the guest learns is for the caller to say.
     pub(crate) fn report(&self, error: &EgressError) {
         let tool = &self.0.tool;
-        tracing::warn!(target: "egress", %tool, code = error.code(), "{}", error.for_operator(tool));
+        // The guest, or a server, has written some of it.
+        let reason = self.0.log.shown(&error.for_operator(tool));
+        tracing::warn!(target: "egress", %tool, code = error.code(), "{reason}");
     }
 
     /// Ends the call with `exceeded`, from beside the guest.

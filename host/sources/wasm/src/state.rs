@@ -87,7 +87,7 @@ impl GuestState {
         self.log = GuestLog::new(tool, id, &self.limits, call.context().scrubber());
         self.tool = tool.to_owned();
         self.reach = Some(reach.clone());
-        self.outlet = reach.network.is_some().then(|| Outlet::new(tool, reach, &self.limits));
+        self.outlet = reach.network.is_some().then(|| Outlet::new(tool, &self.log, reach, &self.limits));
         self.wasi_http.begin(self.outlet.clone());
         self.progress = call.context().progress.clone();
         self.onward = if reach.grant.calls_tools() { permit.onward() } else { None };

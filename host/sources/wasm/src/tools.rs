@@ -13,7 +13,7 @@ use crate::state::GuestState;
 impl tools::Host for GuestState {
     async fn call(&mut self, alias: String, parameters: String) -> Result<std::result::Result<Output, Failure>> {
         self.take_tool_call()?;
-        let Some((onward, tool)) = self.granted_tool(&alias) else { return Ok(Err(denied(self.tool(), &alias))) };
+        let Some((onward, tool)) = self.granted_tool(&alias) else { return Ok(Err(self.denied(&alias))) };
         // Parsed JSON is many times as large: what a tool hands on may be as large as what it may be handed.
         let size = parameters.len() as u64;
         if size > self.limits.get(LimitKind::Params) {
@@ -45,22 +45,23 @@ impl GuestState {
         let tool = self.reach()?.grant.tool(alias)?.to_owned();
         Some((self.onward()?, tool))
     }
+
+    /// What the guest learns; the operator gets the remedy in the log.
+    fn denied(&self, alias: &str) -> Failure {
+        let (tool, alias) = (self.tool(), self.log.shown(alias));
+        let alias = &alias[..alias.floor_char_boundary(SHOWN)];
+        tracing::warn!(
+            target: "tools", %tool, alias,
+            "it may call no tool as this: `ringfence grant SOURCE --tool ALIAS=TOOL` says which tool is meant"
+        );
+        Failure {
+            kind: FailureKind::Failed,
+            code: "tools.denied".into(),
+            message: format!("The operator did not grant the call of a tool as `{alias}`."),
+            retry_after_ms: None,
+        }
+    }
 }
 
 /// As much of a made-up alias as is shown, in bytes.
 const SHOWN: usize = 64;
-
-/// What the guest learns; the operator gets the remedy in the log.
-fn denied(tool: &str, alias: &str) -> Failure {
-    let alias = &alias[..alias.floor_char_boundary(SHOWN)];
-    tracing::warn!(
-        target: "tools", %tool, alias,
-        "it may call no tool as this: `ringfence grant SOURCE --tool ALIAS=TOOL` says which tool is meant"
-    );
-    Failure {
-        kind: FailureKind::Failed,
-        code: "tools.denied".into(),
-        message: format!("The operator did not grant the call of a tool as `{alias}`."),
-        retry_after_ms: None,
-    }
-}

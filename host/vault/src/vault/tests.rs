@@ -180,6 +180,30 @@ fn threads_share_a_vault() {
     assert_eq!(all(&Vault::open(dir.path()).unwrap()).len(), 20);
 }
 
+#[test]
+fn a_place_that_is_silent_holds_up_no_list() {
+    let dir = tempfile::tempdir().unwrap();
+    let keyring = Fake::default();
+    let vault = &keyring.vault(dir.path());
+    vault.set(name("a"), secret("x")).unwrap();
+    std::thread::scope(|scope| {
+        // It answers when this goes.
+        let silent = keyring.inside.lock().unwrap();
+        let asked = scope.spawn(|| value(vault, "a"));
+        while vault.state.try_lock().is_ok() {
+            std::thread::yield_now();
+        }
+        let (listed, list) = std::sync::mpsc::channel();
+        scope.spawn(move || listed.send((names(vault), vault.location().is_some())));
+        let listed = list.recv_timeout(std::time::Duration::from_secs(10));
+        let still_silent = !asked.is_finished();
+        drop(silent);
+        assert_eq!(listed, Ok((vec!["a".to_owned()], true)));
+        assert!(still_silent);
+        assert_eq!(asked.join().unwrap(), Some("x".into()));
+    });
+}
+
 /// One step of a history.
 #[derive(Clone, Debug)]
 enum Step {

@@ -2,7 +2,7 @@
 //!
 //! | path | answer |
 //! |---|---|
-//! | `/r/STATUS?to=LOCATION` | redirects there; `KEY` in it becomes the `x-api-key` that it was sent |
+//! | `/r/STATUS?to=LOCATION` | redirects there; `KEY` becomes the `x-api-key` that it was sent, `HEX` its digits, `%23` a `#` |
 //! | `/loop` | redirects to itself |
 //! | `/keys` | has cookies and hop-by-hop headers |
 //! | `/echo` | sends back that key, in a header and in the body |
@@ -142,7 +142,9 @@ fn answer(request: &Seen) -> String {
     let path = request.path.as_str();
     if let Some((status, to)) = path.strip_prefix("/r/").and_then(|rest| rest.split_once("?to=")) {
         // A server that is up to something.
-        let to = to.replace("KEY", request.header("x-api-key").unwrap_or_default());
+        let key = request.header("x-api-key").unwrap_or_default();
+        let hex: String = key.bytes().map(|byte| format!("{byte:02x}")).collect();
+        let to = to.replace("KEY", key).replace("HEX", &hex).replace("%23", "#");
         return format!("HTTP/1.1 {status} Moved\r\nlocation: {to}\r\ncontent-length: 0\r\n\r\n");
     }
     if let Some(count) = path.strip_prefix("/bytes/") {

@@ -35,11 +35,12 @@ impl Fake {
     /// A vault in this keyring: a new one, or the one in `folder`.
     pub(super) fn vault(&self, folder: &Path) -> Vault {
         fs_err::create_dir_all(folder).unwrap();
-        let mut record = Record::load(folder).unwrap().unwrap_or_else(|| {
+        let record = Record::load(folder).unwrap().unwrap_or_else(|| {
             let record = Record::new(Location::new(&Choice::Keyring, "for a test".into()), "test".into());
             record.save(folder).unwrap();
             record
         });
+        let mut record = Arc::new(record);
         Session::check(folder, &mut record, self).unwrap();
         let state = State { record: Some(record), backend: Some(Box::new(self.clone())), choice: None };
         Vault::with(folder, state)
