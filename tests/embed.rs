@@ -25,7 +25,7 @@ fn the_example_calls_a_native_tool_and_a_component_in_under_forty_lines() {
 }
 
 /// A host with the guest `name`, which has `component`, embedded with `grant`.
-async fn host(name: &str, component: &[u8], grant: impl Into<WasmGrant>) -> (Ringfence, tempfile::TempDir) {
+async fn host_with(name: &str, component: &[u8], grant: impl Into<WasmGrant>) -> (Ringfence, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let mut config = Config::default();
     config.rate.unlimited = true;
@@ -49,7 +49,7 @@ async fn an_embedded_component_reaches_what_its_author_asks_for_and_the_program_
     let component = guests::component("fetcher");
 
     let grant = WasmGrant { requested: Some(requested.clone()), granted: granted.clone() };
-    let (host, _folder) = host("fetcher", &component, grant).await;
+    let (host, _folder) = host_with("fetcher", &component, grant).await;
     assert_eq!(fetched(&host, &server.url("/api/open")).await.unwrap(), 200);
     // Asked for and not granted; granted and not asked for.
     for path in ["/api/shut", "/other"] {
@@ -62,7 +62,7 @@ async fn an_embedded_component_reaches_what_its_author_asks_for_and_the_program_
     let asks = format!("[[capabilities.http]]\nurl = \"{}\"\n", server.url("/api/**"));
     let package = guests::package_with("fetcher", "fetcher", &asks);
     let (host, _folder) =
-        self::host("fetcher", &package, WasmGrant { requested: None, granted: granted.clone() }).await;
+        host_with("fetcher", &package, WasmGrant { requested: None, granted: granted.clone() }).await;
     assert_eq!(fetched(&host, &server.url("/api/open")).await.unwrap(), 200);
 
     // Without a grant, or without a request, the error names who could give one.
@@ -71,7 +71,7 @@ async fn an_embedded_component_reaches_what_its_author_asks_for_and_the_program_
         WasmGrant { requested: None, granted },
         LimitSet::default().into(),
     ] {
-        let (host, _folder) = host("fetcher", &component, grant).await;
+        let (host, _folder) = host_with("fetcher", &component, grant).await;
         let error = fetched(&host, &server.url("/api/open")).await.unwrap_err();
         assert_eq!(error.code(), "unavailable");
         let said = error.to_string();
@@ -84,7 +84,7 @@ async fn an_embedded_component_reaches_what_its_author_asks_for_and_the_program_
 async fn limits_rate_and_end_of_a_program_s_grant_hold() {
     let granted: Granted = toml::from_str("[limits]\nparam_bytes = 5\n[rate]\nper_hour = 1\n").unwrap();
     let grant = WasmGrant { requested: None, granted };
-    let (host, _folder) = host("mirror", &guests::component("mirror"), grant).await;
+    let (host, _folder) = host_with("mirror", &guests::component("mirror"), grant).await;
     let call = |params| host.call("mirror__run", params, Caller::default());
     let limits = host.tools().iter().find(|tool| tool.name == "mirror__run").unwrap().limits.clone();
     assert_eq!(limits.get(LimitKind::Params), Some(5));

@@ -5,7 +5,6 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::support::binary::Home;
-use crate::support::guests;
 use crate::support::packages::{package, signed};
 use crate::support::{guests, repository};
 

@@ -323,6 +323,7 @@ fn with_short_path<T>(folder: &Path, name: &Path, act: impl FnOnce(&Path) -> io:
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
+    use tokio::io::AsyncReadExt as _;
 
     use super::*;
     use crate::request::PackageRequest;

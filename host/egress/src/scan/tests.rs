@@ -39,7 +39,7 @@ fn check_with(scanner: &Scanner, body: &str, expected: &str) {
     }
     assert_eq!(scanner.text(body), expected);
     if let Ok(value) = HeaderValue::from_str(body) {
-        let mut headers = HeaderMap::from_iter([(http::header::LOCATION, value)]);
+        let mut headers = HeaderMap::from_iter([(LOCATION, value)]);
         scanner.headers(&mut headers);
         assert_eq!(headers["location"], expected);
     }

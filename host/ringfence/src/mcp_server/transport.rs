@@ -6,38 +6,36 @@
 //!
 //! - [`input`]: lines as they come;
 //! - [`message`]: what a line says;
-//! - [`requests`]: which of them run, and which wait.
+//! - [`requests`]: which of them run, and which wait;
+//! - [`output`]: lines as they go.
 
 mod input;
 mod message;
+mod output;
 mod requests;
 
 use std::io;
 
-use futures::FutureExt as _;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, JsonRpcMessage, JsonRpcNotification, ServerJsonRpcMessage,
 };
 use rmcp::service::RoleServer;
 use rmcp::transport::Transport;
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
-use tokio::sync::mpsc;
-use tokio::task::{JoinHandle, unconstrained};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use input::Input;
 use message::{Refusal, read};
+use output::Output;
 use requests::Requests;
-
-/// How many lines wait to be written. Beyond that nothing is read.
-const MAX_UNWRITTEN: usize = 8;
 
 /// A client at the other end of two streams.
 pub(super) struct Lines<R> {
     input: Input<R>,
     /// Nothing more can come.
     ended: bool,
-    output: mpsc::Sender<Vec<u8>>,
+    output: Output,
     requests: Requests,
     gone: CancellationToken,
 }
@@ -50,9 +48,8 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         write: impl AsyncWrite + Send + Unpin + 'static,
         gone: CancellationToken,
     ) -> (Self, JoinHandle<io::Result<()>>) {
-        let (output, lines) = mpsc::channel(MAX_UNWRITTEN);
-        let lines = tokio::spawn(write_lines(write, lines));
-        (Self { input: Input::new(read), ended: false, output, requests: Requests::new(), gone }, lines)
+        let (output, writing) = Output::to(write);
+        (Self { input: Input::new(read), ended: false, output, requests: Requests::new(), gone }, writing)
     }
 
     /// The next message. Dropping the future loses nothing: what has been read is kept until it is given out.
@@ -62,14 +59,14 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             let (waits, has_room) = (requests.any_waits(), requests.has_room());
             let place = async {
                 let place = requests.place().await?;
-                room(output).await?; // a client that does not read starts nothing
+                output.room().await?; // a client that does not read starts nothing
                 Ok::<_, io::Error>(place)
             };
             let line = async {
-                let room = room(output).await?;
-                Ok::<_, io::Error>((room, input.next().await?))
+                output.room().await?;
+                input.next().await
             };
-            let (room, line) = tokio::select! {
+            let line = tokio::select! {
                 biased;
                 place = place, if waits => return place.map(|place| requests.start(place)),
                 line = line, if has_room && !*ended => line?,
@@ -86,7 +83,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                     }
                 }
                 Ok((None, _)) => {}
-                Err(Refusal { id, error }) => room.send(encode(&ServerJsonRpcMessage::error(*error, id))?),
+                Err(Refusal { id, error }) => output.put(&ServerJsonRpcMessage::error(*error, id))?,
             }
         }
         Ok(None)
@@ -109,26 +106,16 @@ fn pass(requests: &mut Requests, message: ClientJsonRpcMessage, bytes: usize) ->
     }
 }
 
-/// Room for one line.
-async fn room(output: &mpsc::Sender<Vec<u8>>) -> io::Result<mpsc::Permit<'_, Vec<u8>>> {
-    output.reserve().await.map_err(|_| closed())
-}
-
 impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
     type Error = io::Error;
 
-    /// The line is on its way, or in the row of those that wait for room, before the future is looked at: messages go out
-    /// in their order, and none waits for another task.
+    /// The line is on its way before the future is looked at, which waits for room: so messages go out in their order.
     fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let put = self.output.put(&message);
         let output = self.output.clone();
-        let line = encode(&message);
-        let mut sending = Box::pin(async move { output.send(line?).await.map_err(|_| closed()) });
-        let sent = unconstrained(&mut sending).now_or_never();
         async move {
-            match sent {
-                Some(sent) => sent,
-                None => sending.await,
-            }
+            put?;
+            output.room().await
         }
     }
 
@@ -146,24 +133,6 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
     async fn close(&mut self) -> io::Result<()> {
         Ok(()) // the writing ends when the last sender is dropped
     }
-}
-
-async fn write_lines(mut write: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<Vec<u8>>) -> io::Result<()> {
-    while let Some(line) = lines.recv().await {
-        write.write_all(&line).await?;
-        write.flush().await?;
-    }
-    Ok(())
-}
-
-fn encode(message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
-    let mut line = serde_json::to_vec(message)?;
-    line.push(b'\n');
-    Ok(line)
-}
-
-fn closed() -> io::Error {
-    io::ErrorKind::BrokenPipe.into()
 }
 
 fn is_subscription(request: &ClientRequest) -> bool {

@@ -1,10 +1,11 @@
 use futures::FutureExt as _;
 use rmcp::model::ErrorData;
 use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt as _, DuplexStream};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 
 use super::input::MAX_LINE;
 use super::message::MAX_MESSAGE;
+use super::output::MAX_UNWRITTEN;
 use super::requests::{MAX_RUNNING, MAX_RUNNING_BYTES, MAX_WAITING};
 use super::*;
 
