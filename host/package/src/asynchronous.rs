@@ -62,7 +62,7 @@ pub fn find(component: &[u8]) -> Option<Asynchronous> {
     let search = Search { types };
     exports(component).iter().find_map(|name| {
         let item = search.types.component_item_for_export(name)?;
-        search.entity(&[name.clone()], &item.ty)
+        search.entity(std::slice::from_ref(name), &item.ty)
     })
 }
 

@@ -10,6 +10,7 @@ use std::path::Path;
 use futures::executor::block_on;
 use futures::{FutureExt, TryStreamExt};
 use http::Method;
+use http::header::LOCATION;
 use proptest::prelude::*;
 
 use super::*;

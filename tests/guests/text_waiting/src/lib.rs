@@ -1,6 +1,8 @@
 //! The tools of tools-wasm/text, and one more that waits for an hour: a measure of what a real guest takes while it
 //! waits. A component exports its tools once, so that crate cannot be a dependency; its modules are taken instead.
 
+#[path = "../../../../tools-wasm/text/src/anchors.rs"]
+mod anchors;
 #[path = "../../../../tools-wasm/text/src/case.rs"]
 pub mod case;
 #[path = "../../../../tools-wasm/text/src/comparison.rs"]
@@ -15,6 +17,8 @@ mod effort;
 pub mod extract;
 #[path = "../../../../tools-wasm/text/src/slug.rs"]
 pub mod slug;
+#[path = "../../../../tools-wasm/text/src/words.rs"]
+mod words;
 
 use ringfence_sdk::prelude::*;
 
