@@ -147,7 +147,7 @@ fn the_command_line_prints_all_that_a_tool_gives_and_says() {
     // A person sees what is for the user.
     let shown = home.args(&["call", "everything__run", "--usage"]);
     assert!(shown.err.contains("cost 0.0042"), "{shown:?}");
-    assert_eq!(shown.ok(), "for the user\n[image/gif, 3 bytes; --json prints it]\n");
+    assert_eq!(shown.ok(), "for the user\n[image/gif, 3 B; --json prints it]\n");
 
     assert_eq!(home.args(&["tools", "everything__described", "--json"]).json()["spec"], json!(described()));
     let run = home.args(&["tools", "everything__run", "--json"]).json()["spec"]["effects"].clone();

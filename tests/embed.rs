@@ -61,8 +61,7 @@ async fn an_embedded_component_reaches_what_its_author_asks_for_and_the_program_
     // What its manifest asks for counts where the program says nothing else.
     let asks = format!("[[capabilities.http]]\nurl = \"{}\"\n", server.url("/api/**"));
     let package = guests::package_with("fetcher", "fetcher", &asks);
-    let (host, _folder) =
-        host_with("fetcher", &package, WasmGrant { requested: None, granted: granted.clone() }).await;
+    let (host, _folder) = host_with("fetcher", &package, WasmGrant { requested: None, granted: granted.clone() }).await;
     assert_eq!(fetched(&host, &server.url("/api/open")).await.unwrap(), 200);
 
     // Without a grant, or without a request, the error names who could give one.

@@ -3,6 +3,8 @@
 mod builders;
 mod examples;
 
+use std::borrow::Cow;
+
 use ringfence::{CallError, Caller, Config, Ringfence, ToolOutput};
 use serde_json::{Value, json};
 
@@ -23,7 +25,7 @@ const LANGUAGES: [(&str, Component); 3] = [
 enum End {
     /// With this structured result.
     Result(Value),
-    /// With an error of this code, whose text says this.
+    /// With an error of this code, the tool's own where it has one, whose text says this.
     Error(&'static str, &'static str),
 }
 
@@ -43,7 +45,7 @@ fn cases(server: &Server) -> Vec<(Value, End)> {
             End::Result(json!({"sum": 9_007_199_254_740_993_u64})),
         ),
         (json!({"what": "add", "a": u64::MAX - 1, "b": 1}), End::Result(json!({"sum": u64::MAX}))),
-        (json!({"what": "fail", "a": 9_007_199_254_740_993_u64}), End::Error("later", "Come back later.")),
+        (json!({"what": "fail", "a": 9_007_199_254_740_993_u64}), End::Error("unavailable", "Come back later.")),
         (json!({"what": "crash"}), End::Error("trapped", "a lemon")),
         (json!({"what": "loop"}), End::Error("limit.fuel", "over its limit of fuel")),
         (json!({"what": "allocate"}), End::Error("limit.memory", "over its limit of memory")),
@@ -127,10 +129,11 @@ async fn every_case_has_its_end(home: &Home, server: &Server) {
             match (&end, ended) {
                 (End::Result(expected), Ok(output)) => assert_eq!(output.structured.as_ref(), Some(expected), "{case}"),
                 (End::Error(code, text), Err(error)) => {
-                    assert_eq!(error.code(), *code, "{case}: {error}");
+                    let said = error.tool_code().map_or_else(|| error.code(), Cow::from);
+                    assert_eq!(said, *code, "{case}: {error}");
                     assert!(error.to_string().contains(text), "{case}: {error}");
                     let retry = error.retry_after().map(|wait| wait.as_millis());
-                    assert_eq!(retry, (*code == "later").then_some(9_007_199_254_740_993), "{case}");
+                    assert_eq!(retry, (*code == "unavailable").then_some(9_007_199_254_740_993), "{case}");
                 }
                 (_, ended) => panic!("{case}: {ended:?}"),
             }

@@ -104,7 +104,9 @@ impl Grant {
             let text = "nothing to grant: say --all, or what (`ringfence grants` shows what it asks for)";
             return Err(UsageError(text.into()).into());
         }
-        let Reply::Grants(entries) = session.ask(PackageRequest::Grant { source: self.source, change }).await? else {
+        let Reply::Grants(entries) =
+            session.ask(PackageRequest::Grant { source: self.source, change: Box::new(change) }).await?
+        else {
             return Err(other_build());
         };
         session.answer(&entries, |entries| grants::text(entries))

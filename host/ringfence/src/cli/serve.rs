@@ -1,9 +1,10 @@
 //! `ringfence serve`: serves the tools to an MCP client.
 
-use std::io::IsTerminal as _;
+use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 
 use clap::Args;
+use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::call::Who;
@@ -26,8 +27,8 @@ impl Serve {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
         let door = Arc::new(Door::open(session.home()?).await?);
         let stop = CancellationToken::new();
-        tokio::spawn(stop_on_signal(stop.clone()));
-        if std::io::stdin().is_terminal() {
+        stop_on_signal(stop.clone())?;
+        if io::stdin().is_terminal() {
             exit::tell("waiting for an MCP client on standard input; Ctrl-C ends");
         }
         let served = McpServer::new(door.clone(), self.who.into()).serve_stdio(stop).await;
@@ -36,13 +37,15 @@ impl Serve {
     }
 }
 
-async fn stop_on_signal(stop: CancellationToken) {
-    use tokio::signal::unix::{SignalKind, signal};
-    if let Ok(mut terminate) = signal(SignalKind::terminate()) {
+/// Stops what `stop` stops when a signal comes, from now on.
+fn stop_on_signal(stop: CancellationToken) -> io::Result<()> {
+    let [mut terminate, mut interrupt] = [signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?];
+    tokio::spawn(async move {
         tokio::select! {
             _ = terminate.recv() => {}
-            _ = tokio::signal::ctrl_c() => {}
+            _ = interrupt.recv() => {}
         }
         stop.cancel();
-    }
+    });
+    Ok(())
 }

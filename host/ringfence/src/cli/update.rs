@@ -137,7 +137,7 @@ async fn one(
     match session.ask(PackageRequest::Install(request)).await.map_err(|error| error.downcast::<RequestError>()) {
         Ok(Reply::Planned(changes)) => Ok(State::Available { changes }),
         Ok(Reply::Installed(report)) => Ok(State::Updated { changes: report.changes, grant: report.grant }),
-        Ok(_) => return Err(other_build()),
+        Ok(_) => Err(other_build()),
         Err(Ok(error)) => Ok(State::Failed { error }),
         Err(Err(error)) => Err(error),
     }

@@ -146,7 +146,7 @@ pub(crate) enum PackageRequest {
         /// The source.
         source: String,
         /// What.
-        change: GrantChange,
+        change: Box<GrantChange>,
     },
     /// Take back all that a source was granted.
     GrantRevoke {
