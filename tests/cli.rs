@@ -93,6 +93,25 @@ fn the_log_tells_as_much_as_is_said() {
 }
 
 #[test]
+fn what_callers_send_is_not_logged_however_much_is() {
+    let home = Home::new();
+    let value = "a-value-that-only-the-caller-knows";
+    let init = r#"{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"c","version":"1"}}"#;
+    let lines = [
+        format!(r#"{{"jsonrpc":"2.0","id":1,"method":"initialize","params":{init}}}"#),
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#.to_owned(),
+        format!(
+            r#"{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{{"name":"echo","arguments":{{"message":"{value}"}}}}}}"#
+        ),
+    ];
+    let mut command = home.command();
+    command.env("RINGFENCE_LOG", "trace").arg("serve");
+    let run = Home::feed(command, &(lines.join("\n") + "\n"));
+    assert!(run.out.contains(value), "{run:?}");
+    assert!(!run.err.contains(value), "{}", run.err);
+}
+
+#[test]
 fn parameters_can_come_from_standard_input() {
     let home = Home::new();
     assert_eq!(home.fed(&["call", "echo", "-"], "{\"message\": \"piped\"}").ok(), "piped\n");
@@ -123,7 +142,12 @@ fn a_wrong_configuration_names_the_key_and_the_remedy() {
 fn a_policy_that_cannot_be_read_closes_calls_and_nothing_else() {
     let home = Home::new();
     crate::support::packages::install_unsigned(&home, "mirror");
+    // A source may be called as built-ins of other systems are.
+    let calc = home.file("calc.wasm", crate::support::guests::package("mirror", "calc", "1.0.0"));
+    home.args(&["install", calc.to_str().unwrap(), "--allow-unsigned"]).ok();
     for (slip, hint) in [
+        ("mirror", "a source, which is written `group:mirror`"),
+        ("calc", "a source, which is written `group:calc`"),
         ("eco", "did you mean `echo`?"),
         ("group:A b", ""),
         ("group:wams", "did you mean `group:wasm`?"),

@@ -79,8 +79,15 @@ fn a_publisher_s_new_key_takes_the_place_of_the_old_one() {
     assert!(!installed.contains("suspended") && !installed.contains("is not seen"), "{installed}");
     assert!(home.args(&recall).ok().contains("kept"));
     let old = home.run("trust list --json").json()[0]["key_id"].as_str().unwrap().to_owned();
-    home.args(&["trust", "revoke", &old]).ok();
+    let revoked = home.args(&["trust", "revoke", &old]).ok();
     assert!(home.args(&recall).ok().contains("kept"), "it is the new key's now");
+    // Whoever stole the old key may have named the new one.
+    let keys = home.run("trust list --json").json();
+    let new = keys.as_array().unwrap().iter().find(|key| key["key_id"] != json!(old)).unwrap()["key_id"].clone();
+    let new = new.as_str().unwrap();
+    assert!(revoked.contains(&format!("`ringfence trust revoke {new}`")), "{revoked}");
+    assert!(home.run("trust list").ok().contains(&format!("; followed by {new}")));
+    assert_eq!(home.args(&["trust", "revoke", &old, "--json"]).json()["successors"], json!([new]));
 }
 
 #[test]

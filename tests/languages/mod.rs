@@ -29,7 +29,11 @@ enum End {
     Error(&'static str, &'static str),
 }
 
-/// A trial, and its end where each call may take as much as the defaults say, for at most half a minute.
+/// How large a result may be here, in bytes: an interpreter has burnt its fuel before it has made one that is over the
+/// default.
+const RESULT: u64 = 100_000;
+
+/// A trial, and its end where each call may take as much as the defaults say, and give [`RESULT`] bytes.
 fn cases(server: &Server) -> Vec<(Value, End)> {
     let text = "Grüße 東京 Grüße 🦀 e\u{301} 🦀 Grüße \u{0}";
     let words = json!([["Grüße", 3], ["東京", 1], ["🦀", 2], ["e\u{301}", 1], ["\u{0}", 1]]);
@@ -50,7 +54,7 @@ fn cases(server: &Server) -> Vec<(Value, End)> {
         (json!({"what": "loop"}), End::Error("limit.fuel", "over its limit of fuel")),
         (json!({"what": "allocate"}), End::Error("limit.memory", "over its limit of memory")),
         (json!({"what": "log"}), End::Error("limit.log_records", "over its limit of number of log records")),
-        (json!({"what": "result", "a": 9 << 20}), End::Error("limit.result", "over its limit of result")),
+        (json!({"what": "result", "a": 2 * RESULT}), End::Error("limit.result", "over its limit of result")),
         (json!({"what": "environment", "text": "LANG"}), End::Result(json!({"value": "en"}))),
         (json!({"what": "environment", "text": "HOME"}), End::Result(json!({"value": null}))),
         (json!({"what": "get", "text": server.url("/api/x")}), End::Result(json!({"status": 200}))),
@@ -121,7 +125,7 @@ async fn nothing_is_reached_that_was_not_granted(home: &Home, server: &Server) {
 }
 
 async fn every_case_has_its_end(home: &Home, server: &Server) {
-    let host = host(home, "").await;
+    let host = host(home, &format!("[limits]\nresult_bytes = {RESULT}\n")).await;
     for (params, end) in cases(server) {
         for (language, _) in LANGUAGES {
             let ended = call(&host, language, &params).await;

@@ -234,8 +234,11 @@ fn selector(
         Some(group) => group_selector(group, &tools),
         None => tool_selector(entry, &tools),
     };
+    let group = |name: &str| format!("group:{name}");
     let hint = || {
-        let group = |name: &str| format!("group:{name}");
+        if is_name_of_source(entry, &tools) {
+            return format!(" but a source, which is written `{}`", group(entry));
+        }
         let mut names: Vec<String> = match entry.starts_with("group:") {
             true => group_names().map(group).chain(tools.iter().map(|tool| group(tool.id().source.as_str()))).collect(),
             false => tools.iter().map(|tool| tool.wire_name().to_owned()).collect(),
@@ -258,6 +261,10 @@ fn selector(
 }
 
 fn tool_selector(entry: &str, tools: &[Arc<Registered>]) -> Option<Selector> {
+    if is_name_of_source(entry, tools) {
+        // Taken for a built-in of that name, it would leave open what it forbids.
+        return None;
+    }
     if is_reserved(entry) {
         return Some(Selector::Reserved(entry.to_owned()));
     }
@@ -283,6 +290,12 @@ fn group_selector(group: &str, tools: &[Arc<Registered>]) -> Option<Selector> {
 
 fn group_names() -> impl Iterator<Item = &'static str> {
     GROUPS.iter().map(|(name, _)| *name).chain([GUESTS])
+}
+
+/// Whether there is a source of that name, and no tool.
+fn is_name_of_source(name: &str, tools: &[Arc<Registered>]) -> bool {
+    let is_source = SourceName::try_from(name.to_owned()).is_ok_and(|source| is_there(&source, tools));
+    is_source && !tools.iter().any(|tool| is_called(tool, name))
 }
 
 /// Whether `name` is how `tool` is written: on the wire, or as a source and its tool.

@@ -13,6 +13,9 @@ use super::compile::{self, CompileError};
 use super::componentize::{self, ComponentizeError};
 use super::toolchain::{NoToolchain, Toolchain};
 
+/// The file in which a project says what its package is.
+pub(crate) const MANIFEST: &str = "ringfence.toml";
+
 /// A package that was built.
 pub struct Package {
     /// What the author says of it, and its tools.
@@ -78,7 +81,7 @@ pub enum PackError {
 /// # Errors
 /// When any step fails; nothing is written then.
 pub async fn build(directory: &Path, on_line: &mut (dyn FnMut(&str) + Send)) -> Result<Package, PackError> {
-    let text = reading::text(&directory.join("ringfence.toml")).map_err(PackError::NoManifest)?;
+    let text = reading::text(&directory.join(MANIFEST)).map_err(PackError::NoManifest)?;
     let info = PackageInfo::parse(&text)?;
     let toolchain = Toolchain::find(directory)?;
     on_line(&format!("compiling with {}", toolchain.describe()));

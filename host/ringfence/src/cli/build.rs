@@ -36,11 +36,15 @@ impl Build {
             "file": out, "bytes": package.bytes.len(), "toolchain": package.toolchain, "tools": tools,
             "warnings": package.warnings,
         });
+        let test = match self.directory.as_os_str() == "." {
+            true => "ringfence test".to_owned(),
+            false => format!("ringfence test {}", self.directory.display()),
+        };
         session.answer(&built, |_| {
             let warnings: String = package.warnings.iter().map(|text| format!("  warning   {text}\n")).collect();
             format!(
                 "Built {} {} with {}.\n  component {}, {}\n  tools     {}\n{warnings}\
-                 Next: `ringfence test`, then `ringfence sign {} --key NAME.key`.",
+                 Next: `{test}`, then `ringfence sign {} --key NAME.key`.",
                 info.name,
                 info.version,
                 package.toolchain,

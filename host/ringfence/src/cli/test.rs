@@ -27,6 +27,8 @@ pub(super) struct Test {
 impl Test {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
         exit::there(&self.directory)?;
+        // Before cargo is asked, which would test whatever project is around.
+        exit::there(&self.directory.join(package::MANIFEST))?;
         let spinner = session.spinner();
         let mut say = |line: &str| spinner.set_message(line.trim().to_owned());
         say("running the native tests");

@@ -77,7 +77,12 @@ impl Trust {
             TrustCommand::Revoke { key_id, reason } => {
                 let reply = session.ask(PackageRequest::TrustRevoke { key_id: key_id.clone(), reason }).await?;
                 let Reply::KeyRevoked(stopped) = reply else { return Err(other_build()) };
-                session.answer(&json!({"revoked": key_id, "stopped": stopped}), |_| revoked(&key_id, &stopped))
+                let Reply::Keys(keys) = session.ask(PackageRequest::TrustList).await? else {
+                    return Err(other_build());
+                };
+                let trusted = successors(&keys, &key_id);
+                let answer = json!({"revoked": key_id, "stopped": stopped, "successors": trusted});
+                session.answer(&answer, |_| revoked(&key_id, &stopped, &trusted))
             }
             TrustCommand::Rotate { statement, signature } => {
                 let beside = || format!("{}.{}", statement.display(), signature::EXTENSION).into();
@@ -131,13 +136,32 @@ fn rotated(keys: &[KeyEntry]) -> String {
     keys.iter().map(told).collect()
 }
 
-fn revoked(key_id: &str, stopped: &[LeftBehind]) -> String {
+/// The keys that are trusted by the word of `key_id`, one behind the other. Who stole that one may have named them.
+fn successors<'a>(keys: &'a [KeyEntry], key_id: &str) -> Vec<&'a str> {
+    let after = |id: &str| keys.iter().find(|key| key.key_id == id)?.successor.as_deref();
+    // In a circle of keys, each stands once.
+    let all = std::iter::successors(after(key_id), |id| after(id)).take(keys.len());
+    let is_trusted = |id: &&str| keys.iter().any(|key| key.key_id == *id && key.revoked.is_none());
+    let mut trusted: Vec<&str> = Vec::new();
+    for id in all.filter(is_trusted) {
+        if !trusted.contains(&id) {
+            trusted.push(id);
+        }
+    }
+    trusted
+}
+
+fn revoked(key_id: &str, stopped: &[LeftBehind], successors: &[&str]) -> String {
     let first = match stopped {
         [] => format!("Revoked {key_id}. Nothing that is installed was signed with it."),
         _ => format!("Revoked {key_id}."),
     };
     let of_each = |left: &LeftBehind| [vec![format!("Stopped {}.", left.source)], remove::remains(left)].concat();
-    [first].into_iter().chain(stopped.iter().flat_map(of_each)).collect::<Vec<_>>().join("\n")
+    let by_its_word = successors.iter().map(|id| {
+        format!("{id} took its place and is still trusted; if its owner is not the publisher: `ringfence trust revoke {id}`.")
+    });
+    let lines = [first].into_iter().chain(stopped.iter().flat_map(of_each)).chain(by_its_word);
+    lines.collect::<Vec<_>>().join("\n")
 }
 
 fn list(keys: &[KeyEntry]) -> String {
@@ -146,7 +170,8 @@ fn list(keys: &[KeyEntry]) -> String {
     }
     let rows = keys.iter().map(|key| {
         let state = match (&key.revoked, &key.successor) {
-            (Some(why), _) => format!("revoked: {why}"),
+            (Some(why), None) => format!("revoked: {why}"),
+            (Some(why), Some(successor)) => format!("revoked: {why}; followed by {successor}"),
             (None, Some(successor)) => format!("trusted, followed by {successor}"),
             (None, None) => "trusted".into(),
         };

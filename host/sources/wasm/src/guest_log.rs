@@ -17,6 +17,10 @@ const MAX_RECORD: usize = 4096;
 /// How much of a message is looked at, in bytes: far more than is kept, so that what is kept was recognised.
 const MAX_LOOKED_AT: usize = 16 * MAX_RECORD;
 
+/// How much of what a guest prints on standard error may be its last words, in bytes. Some runtimes write a message line by
+/// line, and a hint behind it.
+const MAX_LAST_WORDS: usize = 2048;
+
 /// The log of one call. Clones share the budget.
 #[derive(Clone)]
 pub(crate) struct GuestLog(Arc<Mutex<Records>>);
@@ -28,14 +32,14 @@ struct Records {
     scrubber: Option<Arc<CurrentScrubber>>,
     records: u64,
     bytes: u64,
-    /// The last thing that the guest said on standard error or as its panic message.
-    last_words: Option<String>,
+    /// What the guest said last, on standard error or as its panic message.
+    last_words: String,
 }
 
 impl GuestLog {
     pub(crate) fn new(tool: &str, call: &str, limits: &Limits, scrubber: Option<Arc<CurrentScrubber>>) -> Self {
         let (tool, call, limits) = (tool.to_owned(), call.to_owned(), limits.clone());
-        let records = Records { tool, call, limits, scrubber, records: 0, bytes: 0, last_words: None };
+        let records = Records { tool, call, limits, scrubber, records: 0, bytes: 0, last_words: String::new() };
         Self(Arc::new(Mutex::new(records)))
     }
 
@@ -54,12 +58,17 @@ impl GuestLog {
     /// # Errors
     /// As [`record`](Self::record).
     pub(crate) fn panicked(&self, message: &str) -> Result<(), LimitExceeded> {
-        let mut records = self.lock();
-        let clean = records.clean(message);
-        records.write(Level::Error, &clean)?;
-        // Escaped when it is clean: a secret with a `'` would not be recognised afterwards. Cut where errors are.
-        records.last_words = Some(clean.escape_debug().to_string());
-        Ok(())
+        self.lock().last_words = message.to_owned();
+        self.record(Level::Error, message)
+    }
+
+    /// Writes what the guest prints on standard error: its last words, if nothing follows.
+    ///
+    /// # Errors
+    /// As [`record`](Self::record).
+    pub(crate) fn printed(&self, text: &str) -> Result<(), LimitExceeded> {
+        self.lock().follow(text);
+        self.record(Level::Error, text)
     }
 
     /// `text`, in which something is that the guest wrote, as one line of the operator's log.
@@ -68,7 +77,10 @@ impl GuestLog {
     }
 
     pub(crate) fn last_words(&self) -> Option<String> {
-        self.lock().last_words.clone()
+        let records = self.lock();
+        // Escaped when it is clean: a secret with a `'` would not be recognised afterwards. Cut where errors are.
+        let words = records.clean(&records.last_words);
+        (!words.is_empty()).then(|| words.trim_end().escape_debug().to_string())
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Records> {
@@ -77,6 +89,17 @@ impl GuestLog {
 }
 
 impl Records {
+    /// Adds `text` to the last words, and takes the first lines away where they are too many.
+    fn follow(&mut self, text: &str) {
+        self.last_words.push_str(text);
+        while self.last_words.len() > MAX_LAST_WORDS {
+            // Whole lines: half a secret would not be recognised.
+            let Some(line) = self.last_words.find('\n') else { break };
+            self.last_words.drain(..=line);
+        }
+        self.last_words.truncate(self.last_words.floor_char_boundary(MAX_LOOKED_AT));
+    }
+
     /// The beginning of `message` without secrets. It is not cut further here: half a secret would not be recognised.
     fn clean<'a>(&self, message: &'a str) -> Cow<'a, str> {
         let near = &message[..message.floor_char_boundary(MAX_LOOKED_AT)];
@@ -167,6 +190,20 @@ mod tests {
         log.panicked("no entry:\tit's-a-secret-value").unwrap();
         let words = log.last_words().unwrap();
         assert!(words.contains(r"no entry:\t[REDACTED:key") && !words.contains("secret-value"), "{words}");
+    }
+
+    #[test]
+    fn what_is_printed_line_by_line_is_one_last_word() {
+        let limits = Limits::effective(&LimitSet::default(), &LimitSet::default());
+        let log = GuestLog::new("t", "c", &limits, None);
+        for number in 0..1000 {
+            log.printed(&format!("line {number}\n")).unwrap();
+        }
+        log.printed("why\n").unwrap();
+        log.printed("a hint\n").unwrap();
+        let words = log.last_words().unwrap();
+        assert!(words.ends_with(r"line 999\nwhy\na hint") && words.starts_with("line "), "{words}");
+        assert!(words.len() < 2 * MAX_LAST_WORDS, "{}", words.len());
     }
 
     proptest! {

@@ -159,7 +159,7 @@ impl OutputStream for Printer {
         if text.trim().is_empty() {
             return Ok(());
         }
-        let written = if self.last_words { self.log.panicked(&text) } else { self.log.record(Level::Info, &text) };
+        let written = if self.last_words { self.log.printed(&text) } else { self.log.record(Level::Info, &text) };
         written.map_err(|exceeded| StreamError::Trap(exceeded.into()))
     }
 
