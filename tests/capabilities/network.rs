@@ -169,16 +169,22 @@ fn credentials_are_placed_by_the_host_and_taken_out_of_what_comes_back() {
     }
 }
 
-#[test]
-fn what_a_tool_logs_and_breaks_off_with_is_clean_wherever_it_is_written() {
-    let server = Server::echo();
+/// A home in which the secret goes to one place of the server, as a bearer token.
+fn bound_to_one_place(server: &Server) -> Home {
     let credential = format!(
         "[capabilities.credentials.token]\nplace = \"bearer\"\nrequests = [{{ url = \"{}\" }}]\n",
         server.url("/api/only")
     );
-    let home = granted(&server, &credential, "");
+    let home = granted(server, &credential, "");
     home.fed(&["secret", "set", "service_key", "--place", "file"], SECRET).ok();
     home.args(&["grant", "reach", "--credential", "token=service_key"]).ok();
+    home
+}
+
+#[test]
+fn what_a_tool_logs_and_breaks_off_with_is_clean_wherever_it_is_written() {
+    let server = Server::echo();
+    let home = bound_to_one_place(&server);
     // What came back, and what it was told.
     for (path, word) in [("/api/only", "nothing"), ("/api/other", SECRET)] {
         let params = json!({"url": server.url(path), "word": word}).to_string();
@@ -197,13 +203,7 @@ fn what_a_tool_logs_and_breaks_off_with_is_clean_wherever_it_is_written() {
 #[test]
 fn a_credential_goes_only_where_the_manifest_binds_it() {
     let server = Server::echo();
-    let credential = format!(
-        "[capabilities.credentials.token]\nplace = \"bearer\"\nrequests = [{{ url = \"{}\" }}]\n",
-        server.url("/api/only")
-    );
-    let home = granted(&server, &credential, "");
-    home.fed(&["secret", "set", "service_key", "--place", "file"], SECRET).ok();
-    home.args(&["grant", "reach", "--credential", "token=service_key"]).ok();
+    let home = bound_to_one_place(&server);
     for (path, carried) in [("/api/only", true), ("/api/other", false)] {
         fetch(&home, &server.url(path));
         assert_eq!(server.seen().pop().unwrap().contains("authorization: Bearer"), carried, "{path}");
