@@ -29,8 +29,20 @@ pub fn entries(path: &str) -> Result<Vec<Entry>, Failure> {
     crate::host::entries(path).map_err(|error| failure(path, error))
 }
 
+/// What the host takes in no name: people would read another one.
+fn is_unseen(character: char) -> bool {
+    let misleads = matches!(character, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    character.is_control() || misleads
+}
+
 fn failure(path: &str, error: wire::Error) -> Failure {
     match error {
+        wire::Error::Denied if path.chars().any(is_unseen) => {
+            let path = path.escape_debug();
+            let message =
+                format!("`{path}` is no name of a file: leave out what is invisible in it, or turns its direction.");
+            Failure::invalid_params(message).with_code("workspace.denied")
+        }
         wire::Error::Denied => {
             Failure::failed(format!("The operator did not grant the use of `{path}`.")).with_code("workspace.denied")
         }

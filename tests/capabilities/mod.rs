@@ -15,7 +15,7 @@ mod wasi_http;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ringfence::{Ringfence, Tool};
+use ringfence::{LimitKind, Ringfence, Tool};
 use serde_json::Value;
 
 use crate::support::binary::{Home, Run};
@@ -23,7 +23,11 @@ use crate::support::guests;
 
 /// The limits that are tried here, each by its key.
 pub fn limits() -> impl Iterator<Item = &'static str> {
-    network::EXCEEDED.iter().map(|(key, ..)| *key).chain([tools::LIMIT, state::LIMIT])
+    network::EXCEEDED
+        .iter()
+        .map(|(key, ..)| *key)
+        .chain([tools::LIMIT, state::LIMIT])
+        .chain(files::LIMITS.map(|(key, _)| key))
 }
 
 /// A home with `guest` installed as `reach`, whose manifest asks for `capabilities`, a text in TOML. Rates are off.
@@ -51,16 +55,22 @@ fn call(home: &Home, tool: &str, params: &Value) -> Run {
 /// arguments of `granted` are what the manifest says beside what it asks for, and the configuration.
 fn limit_ends_the_call(key: &str, value: u64, granted: impl Fn(&str, &str) -> Home, tool: &str, params: &Value) {
     let limit = format!("limits]\n{key} = {value}\n");
-    for (manifest, config) in [
-        (String::new(), format!("[{limit}")),
-        (String::new(), format!("[tools.reach.{limit}")),
-        (format!("[{limit}"), String::new()),
+    let code = LimitKind::all().find(|kind| kind.key() == key).unwrap().code();
+    for (manifest, config, of_grant) in [
+        (String::new(), format!("[{limit}"), false),
+        (String::new(), format!("[tools.reach.{limit}"), false),
+        (format!("[{limit}"), String::new(), false),
+        (String::new(), String::new(), true),
     ] {
         let home = granted(&manifest, &config);
+        if of_grant {
+            home.args(&["grant", "reach", "--limit", &format!("{key}={value}")]).ok();
+        }
         let run = home.args(&["--json", "call", &format!("reach__{tool}"), &params.to_string()]);
-        assert_eq!(run.code, 4, "{manifest} {config}: {run:?}");
+        assert_eq!(run.code, 4, "{manifest} {config} {of_grant}: {run:?}");
         let error: Value = serde_json::from_str(&run.out).unwrap();
-        assert_eq!(error["error"]["code"], format!("limit.{key}"));
+        assert_eq!(error["error"]["code"], format!("limit.{code}"));
+        assert!(error["error"]["message"].as_str().unwrap().contains(&format!("`{key}`")), "{error}");
     }
     call(&granted("", ""), tool, params).ok();
 }

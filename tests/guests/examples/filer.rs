@@ -8,6 +8,14 @@ struct Name {
     name: String,
 }
 
+#[derive(Deserialize, JsonSchema)]
+struct Flood {
+    /// How many files.
+    files: usize,
+    /// The bytes of each.
+    bytes: usize,
+}
+
 /// What a file holds.
 #[tool]
 fn load(args: Name) -> Result<String, Failure> {
@@ -26,4 +34,14 @@ fn folder(args: Name) -> Result<Json<Vec<String>>, Failure> {
     workspace::entries(&args.name).map(|entries| Json(entries.into_iter().map(|entry| entry.name).collect()))
 }
 
-export_tools!(load, store, folder);
+/// Writes files of so many bytes, one after the other.
+#[tool]
+fn flood(args: Flood) -> Result<String, Failure> {
+    let content = vec![b'x'; args.bytes];
+    for number in 0..args.files {
+        workspace::write(&format!("out/{number}"), &content)?;
+    }
+    Ok("done".to_owned())
+}
+
+export_tools!(load, store, folder, flood);

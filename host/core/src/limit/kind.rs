@@ -47,6 +47,11 @@ pub enum LimitKind {
     ToolCalls,
     /// Reads and writes of what is kept between calls.
     StateCalls,
+    /// Files that are read or written and folders that are listed, failed attempts included. Does not bound the bytes.
+    WorkspaceCalls,
+    /// Bytes that are to be written into files, failed attempts included. Does not bound what lies in the workspace: the
+    /// next call has as many.
+    WorkspaceWriteBytes,
 }
 
 /// What is known of a limit.
@@ -66,7 +71,7 @@ pub(super) struct Facts {
 /// allows (500 million, 60 s, 1,000 records; 100,000 elements because real components need over 21,000); so do the 50
 /// HTTP requests, 1 MiB of request, 10 MiB of response and 30 s, and the 20 calls of tools. 64 core instances are what a
 /// component of the engine's standard profile can have.
-pub(super) const FACTS: [Facts; 19] = [
+pub(super) const FACTS: [Facts; 21] = [
     facts(LimitKind::Fuel, "fuel", "fuel", "fuel", "units", 500_000_000),
     facts(LimitKind::Deadline, "deadline_ms", "deadline", "time", "ms", 60_000),
     facts(LimitKind::Memory, "memory_bytes", "memory", "memory", "bytes", 64 * MIB),
@@ -86,6 +91,15 @@ pub(super) const FACTS: [Facts; 19] = [
     facts(LimitKind::HttpTime, "http_time_ms", "http_time", "time for one HTTP request", "ms", 30_000),
     facts(LimitKind::ToolCalls, "tool_calls", "tool_calls", "number of calls of tools", "calls", 20),
     facts(LimitKind::StateCalls, "state_calls", "state_calls", "number of uses of kept state", "uses", 1000),
+    facts(LimitKind::WorkspaceCalls, "workspace_calls", "workspace_calls", "number of uses of files", "uses", 1000),
+    facts(
+        LimitKind::WorkspaceWriteBytes,
+        "workspace_write_bytes",
+        "workspace_write",
+        "data written into files",
+        "bytes",
+        32 * MIB,
+    ),
 ];
 
 /// The names in manifests and configuration.

@@ -92,7 +92,7 @@ pub struct DistributionConfig {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct WorkspaceConfig {
-    /// The folder below which tools may be granted files; absent: none.
+    /// The folder below which tools may be granted files, by its path from `/` on; absent: none.
     #[schemars(with = "Option<String>")]
     pub root: Option<PathBuf>,
 }
@@ -211,6 +211,13 @@ impl Config {
         self.rate.rule("rate")?;
         let wrong = |section: &str, problem: String| ConfigError::Value { section: section.into(), problem };
         Allowance::new(&self.distribution.addresses, []).map_err(|error| wrong("distribution", error.to_string()))?;
+        if let Some(root) = self.workspace.root.as_ref().filter(|root| !root.is_absolute()) {
+            let root = root.display();
+            let problem = format!(
+                "`root = \"{root}\"` would be another folder wherever ringfence is started: give the path from `/` on"
+            );
+            return Err(wrong("workspace", problem));
+        }
         for (name, place) in &self.indexes {
             let parsed = place.parse::<IndexPlace>();
             drop(parsed.map_err(|error| wrong("indexes", format!("`{name}`: {error}")))?);
@@ -329,6 +336,15 @@ mod tests {
     fn places_of_packages_are_checked_at_once() {
         assert!(parse("[distribution]\naddresses = [\"localhost\"]\n").unwrap_err().contains("no range"));
         assert!(parse("[indexes]\nacme = \"ftp://x.example\"\n").unwrap_err().contains("`acme`"));
+    }
+
+    #[test]
+    fn a_workspace_is_the_same_wherever_ringfence_is_started() {
+        assert_eq!(parse("[workspace]\nroot = \"/srv/files\"\n").unwrap().workspace.root, Some("/srv/files".into()));
+        for root in ["files", "./files", "../files", "~/files", ""] {
+            let error = parse(&format!("[workspace]\nroot = \"{root}\"\n")).unwrap_err();
+            assert!(error.starts_with("[workspace]") && error.contains("the path from `/` on"), "{error}");
+        }
     }
 
     #[test]

@@ -172,7 +172,7 @@ plain_http = ["registry.example.org:5000"]
 [indexes]
 acme = "https://packages.acme.example/index.json"
 [workspace]
-root = "files"
+root = "/files"
 [audit]
 durability = "power"
 "#;

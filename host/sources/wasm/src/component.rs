@@ -62,6 +62,15 @@ pub enum CodeError {
         /// Who could grant it.
         granter: Granter,
     },
+    /// It is granted files, and there is no folder that they could be in.
+    #[error(
+        "it imports `{import}`, and this host has no workspace: set `root` under [workspace] in config.toml to a folder and \
+         restart ringfence; `ringfence config --path` says where that file is"
+    )]
+    NoWorkspace {
+        /// The interface.
+        import: String,
+    },
     /// It exports functions that cannot be tools.
     #[error(transparent)]
     Function(#[from] FunctionError),
@@ -114,6 +123,9 @@ impl GuestComponent {
             let compiled = self.code.compiled(&self.engine).await?;
             let loaded = Loaded::new(&self.engine, &compiled)?;
             match self.reach.lacks(loaded.imports.iter().map(String::as_str)) {
+                Some(import) if self.reach.lacks_root(import) => {
+                    Err(CodeError::NoWorkspace { import: import.to_owned() })
+                }
                 Some(import) => Err(CodeError::NotGranted { import: import.to_owned(), granter: self.reach.granter }),
                 None => Ok(Arc::new(loaded)),
             }

@@ -69,6 +69,9 @@ pub struct StatePlace {
     pub package: SourceName,
 }
 
+/// The interface of the files, of every version.
+const WORKSPACE: &str = "ringfence:tool/workspace@";
+
 impl Reach {
     /// The first of `imports` of which nothing was granted: an interface is there only for who was granted something of it.
     pub(crate) fn lacks<'a>(&self, imports: impl Iterator<Item = &'a str>) -> Option<&'a str> {
@@ -76,11 +79,16 @@ impl Reach {
             ("ringfence:tool/http@", self.network.is_some()),
             ("wasi:http/outgoing-handler@", self.network.is_some()),
             ("ringfence:tool/secrets@", self.grant.uses_secrets() && self.vault.is_some()),
-            ("ringfence:tool/workspace@", self.grant.uses_workspace() && self.workspace.is_some()),
+            (WORKSPACE, self.grant.uses_workspace() && self.workspace.is_some()),
             ("ringfence:tool/tools@", self.grant.calls_tools()),
             ("ringfence:tool/state@", self.grant.keeps_state() && self.state.is_some()),
         ];
         let lacking = |import: &&str| given.iter().any(|(name, given)| import.starts_with(name) && !given);
         imports.into_iter().find(lacking)
+    }
+
+    /// Whether `import`, which is lacking, is so although it was granted: the operator has named no folder.
+    pub(crate) fn lacks_root(&self, import: &str) -> bool {
+        import.starts_with(WORKSPACE) && self.grant.uses_workspace() && self.workspace.is_none()
     }
 }

@@ -39,6 +39,10 @@ pub(crate) struct GuestState {
     user: Option<String>,
     /// How often the guest has read or written what it keeps.
     state_calls: u64,
+    /// How often the guest has used files.
+    workspace_calls: u64,
+    /// How many bytes it has had for writing into files.
+    workspace_written: u64,
     /// Whether the guest has called the host.
     reached_out: bool,
     /// Since when the guest runs, or since it last let others run at the end of a host call.
@@ -70,6 +74,8 @@ impl GuestState {
             tool_calls: 0,
             user: None,
             state_calls: 0,
+            workspace_calls: 0,
+            workspace_written: 0,
             reached_out: false,
             turn: Instant::now(),
             wasi_http: WasiHttp::new(),
@@ -192,6 +198,22 @@ impl GuestState {
     /// When there is none left.
     pub(crate) fn take_state_call(&mut self) -> Result<()> {
         take(&mut self.state_calls, 1, LimitKind::StateCalls, &self.limits)
+    }
+
+    /// Takes one of the uses of files.
+    ///
+    /// # Errors
+    /// When there is none left.
+    pub(crate) fn take_workspace_call(&mut self) -> Result<()> {
+        take(&mut self.workspace_calls, 1, LimitKind::WorkspaceCalls, &self.limits)
+    }
+
+    /// Takes so many `bytes` of what may be written into files.
+    ///
+    /// # Errors
+    /// When there are not so many left.
+    pub(crate) fn take_workspace_write(&mut self, bytes: u64) -> Result<()> {
+        take(&mut self.workspace_written, bytes, LimitKind::WorkspaceWriteBytes, &self.limits)
     }
 
     /// What the host call that the guest has just made may see of the world.

@@ -83,6 +83,10 @@ impl Workspace {
             let (Ok(name), metadata) = (entry.file_name().into_string(), entry.metadata().map_err(fault)?) else {
                 continue;
             };
+            // No path could have it.
+            if !name.chars().all(is_plain) {
+                continue;
+            }
             let below: Vec<&str> = path.iter().map(String::as_str).chain([name.as_str()]).collect();
             if !grant.may_read(&below) {
                 continue;
@@ -174,6 +178,7 @@ impl workspace::Host for GuestState {
     }
 
     async fn write(&mut self, path: String, content: Vec<u8>) -> Result<std::result::Result<(), Error>> {
+        self.take_workspace_write(content.len() as u64)?;
         self.in_workspace(move |files, grant| files.write(grant, &path, &content)).await
     }
 
@@ -188,6 +193,7 @@ impl GuestState {
         &mut self,
         work: impl FnOnce(&Workspace, &Effective) -> std::result::Result<T, Error> + Send + 'static,
     ) -> Result<std::result::Result<T, Error>> {
+        self.take_workspace_call()?;
         let Some(Reach { workspace: Some(files), grant, .. }) = self.reach() else { return Ok(Err(Error::Denied)) };
         let (files, grant) = (files.clone(), grant.clone());
         let done = tokio::task::spawn_blocking(move || work(&files, &grant)).await;
@@ -200,9 +206,16 @@ fn segments(path: &str) -> std::result::Result<Vec<&str>, Error> {
     if path == "." {
         return Ok(Vec::new());
     }
-    let plain = |segment: &&str| !matches!(*segment, "" | "." | "..") && !segment.contains(['\\', '\0']);
+    let plain = |segment: &&str| !matches!(*segment, "" | "." | "..") && segment.chars().all(is_plain);
     let segments: Vec<&str> = path.split('/').collect();
     if segments.iter().all(plain) { Ok(segments) } else { Err(Error::Denied) }
+}
+
+/// Whether a name may hold `character`: people read names in terminals and logs, where what controls the text or turns its
+/// direction shows them something else than is there.
+fn is_plain(character: char) -> bool {
+    let misleads = matches!(character, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    !character.is_control() && !misleads && character != '\\'
 }
 
 fn as_strs(path: &[String]) -> Vec<&str> {
@@ -226,6 +239,8 @@ fn fault(error: io::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn granted(read: &str, write: &str) -> Effective {
@@ -272,6 +287,32 @@ mod tests {
         }
         assert_eq!(files.write(&grant, "docs/a.txt", b"x").unwrap_err(), Error::Denied);
         assert_eq!(files.write(&grant, "out/none/x", b"x").unwrap_err(), Error::Missing);
+    }
+
+    proptest! {
+        #[test]
+        fn no_name_holds_what_misleads_people(
+            before in "[a-z\u{e4}\u{5d0} ]{0,5}",
+            bad in "[\\x00-\\x1f\\x7f-\u{9f}\u{2028}\u{2029}\u{202a}-\u{202e}\u{2066}-\u{2069}]",
+            after in "[a-z\u{e4}\u{5d0} ]{0,5}",
+        ) {
+            let (folder, files) = workspace();
+            let grant = granted("**", "**");
+            for path in [format!("out/{before}{bad}{after}"), format!("out{bad}/{before}"), format!("{before}{bad}/x")] {
+                prop_assert_eq!(files.read(&grant, &path).unwrap_err(), Error::Denied);
+                prop_assert_eq!(files.write(&grant, &path, b"x").unwrap_err(), Error::Denied);
+                prop_assert_eq!(files.entries(&grant, &path).err(), Some(Error::Denied));
+            }
+            prop_assert_eq!(fs_err::read_dir(folder.path().join("ws/out")).unwrap().count(), 0);
+            // One that is there already is not shown either; its neighbour is.
+            if bad != "\0" {
+                fs_err::write(folder.path().join(format!("ws/out/{before}{bad}{after}")), "").unwrap();
+            }
+            let good = format!("out/a{before}{after}b");
+            files.write(&grant, &good, b"x").unwrap();
+            let names: Vec<_> = files.entries(&grant, "out").unwrap().into_iter().map(|entry| entry.name).collect();
+            prop_assert_eq!(names, [format!("a{before}{after}b")]);
+        }
     }
 
     #[test]
