@@ -305,6 +305,20 @@ fn a_guest_can_set_no_credential_and_no_host_of_its_own() {
 }
 
 #[test]
+fn a_credential_that_no_header_can_carry_is_told_before_a_request_and_at_it() {
+    let server = Server::echo();
+    let home = bound_to_one_place(&server);
+    let url = server.url("/api/only");
+    home.fed(&["secret", "rotate", "service_key"], "p\u{e4}ssword-of-the-service").ok();
+    let problem = "`service_key` has characters beyond ASCII";
+    home.args(&["explain", "reach", &format!("GET {url}")]).answers(3, &["would be refused", problem]);
+    let run = call(&home, "fetch", &json!({"method": "GET", "url": url}));
+    run.shows_nothing_of("p\u{e4}ssword-of-the-service");
+    run.fails(1, &[problem]);
+    assert!(server.seen().is_empty());
+}
+
+#[test]
 fn explain_says_which_line_decides_and_sends_nothing() {
     let server = Server::echo();
     let home = granted(&server, "", "");

@@ -99,6 +99,15 @@ pub enum CredentialError {
         /// The credential.
         name: String,
     },
+    /// A server may read the bytes of a header in one encoding and write them in another.
+    #[error(
+        "credential `{name}` has characters beyond ASCII in it, so it could not be found when a server reads the header in \
+         another encoding and sends it back: store one without them"
+    )]
+    NotAscii {
+        /// The credential.
+        name: String,
+    },
     /// The request sets it already.
     #[error("credential `{name}` was not placed: the request has {place} of its own; leave it out, the host sets it")]
     AlreadySet {
@@ -157,6 +166,7 @@ impl CredentialError {
         match self {
             Self::TooShort { .. } => "credential.too_short",
             Self::ControlCharacter { .. } => "credential.control_character",
+            Self::NotAscii { .. } => "credential.not_ascii",
             Self::AlreadySet { .. } => "credential.already_set",
             Self::Placeholder { .. } => "credential.placeholder",
             Self::ContentType { .. } => "credential.content_type",
@@ -175,7 +185,7 @@ impl Placement {
     /// # Errors
     /// [`CredentialError`]; `request` is unchanged then.
     pub fn place(&self, name: &str, secret: &Secret, request: &mut Outgoing) -> Result<(), CredentialError> {
-        let credential = Credential::new(name, secret)?;
+        let credential = self.fitting(name, secret)?;
         self.check().map_err(|source| CredentialError::Placement { name: name.to_owned(), source })?;
         match self {
             Self::Bearer => {
@@ -193,6 +203,30 @@ impl Placement {
             Self::Path(placeholder) => url::place_in_path(&credential, placeholder, request),
             Self::Json(pointer) => json::place(&credential, pointer, request),
         }
+    }
+
+    /// Whether the credential `name` of the value `secret` could be placed so, whatever the request is.
+    ///
+    /// # Errors
+    /// [`CredentialError`].
+    pub fn fits(&self, name: &str, secret: &Secret) -> Result<(), CredentialError> {
+        self.fitting(name, secret).map(drop)
+    }
+
+    fn fitting<'a>(&self, name: &'a str, secret: &'a Secret) -> Result<Credential<'a>, CredentialError> {
+        let credential = Credential::new(name, secret)?;
+        // Of the credential itself, which a header may hold encoded.
+        if self.is_in_header() && credential.value.contains(char::is_control) {
+            return Err(CredentialError::ControlCharacter { name: name.to_owned() });
+        }
+        if matches!(self, Self::Bearer | Self::Header { .. }) && !credential.value.is_ascii() {
+            return Err(CredentialError::NotAscii { name: name.to_owned() });
+        }
+        Ok(credential)
+    }
+
+    fn is_in_header(&self) -> bool {
+        matches!(self, Self::Bearer | Self::Basic { .. } | Self::Header { .. })
     }
 
     /// Whether the credential goes into the body, which then has to be there as a whole.

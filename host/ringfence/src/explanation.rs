@@ -2,7 +2,7 @@
 
 use ringfence_core::grant::{HttpRefusal, HttpRule};
 use ringfence_core::name::SourceName;
-use ringfence_egress::{Denied, EgressError, Request};
+use ringfence_egress::{BoundCredential, CredentialError, CredentialValue, Denied, EgressError, Request};
 use ringfence_package::{Installed, PackageInfo, reading};
 use serde::{Deserialize, Serialize};
 
@@ -42,12 +42,23 @@ impl Means {
             Err(EgressError::Denied(denied)) => return Ok(refused(sides.denied(&denied))),
             Err(error) => return Ok(refused(vec![error.for_operator(installed.source().as_str())])),
         };
+        if let Some(problem) = decision.credentials.iter().find_map(|bound| misfit(bound)) {
+            return Ok(refused(vec![problem.to_string()]));
+        }
         let passed: Vec<usize> = decision.rules.iter().map(|(place, _)| *place).collect();
         let mut reasons = sides.allowed(&passed);
         reasons.extend(file.ceiling().into_iter().map(|(place, text)| format!("{place}: at most {text}")));
         let placed = decision.credentials.iter().map(|bound| format!("the secret `{}` is placed into it", bound.name));
         reasons.extend(placed);
         Ok(Explanation { allowed: true, reasons })
+    }
+}
+
+/// Why the credential could not be placed, whatever the request is. Of a token that is still to be obtained, nobody knows.
+fn misfit(bound: &BoundCredential) -> Option<CredentialError> {
+    match &bound.value {
+        CredentialValue::Fixed(secret) => bound.placement.fits(&bound.name, secret).err(),
+        CredentialValue::Token(_) => None,
     }
 }
 

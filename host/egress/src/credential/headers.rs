@@ -53,10 +53,6 @@ pub(super) fn place(
     value: &str,
     request: &mut Outgoing,
 ) -> Result<(), CredentialError> {
-    // Of the credential itself, which in `value` may be encoded.
-    if credential.value.contains(char::is_control) {
-        return Err(CredentialError::ControlCharacter { name: credential.name.to_owned() });
-    }
     if request.headers.contains_key(header) {
         return Err(credential.already_set(format!("the header `{header}`")));
     }

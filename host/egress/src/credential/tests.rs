@@ -138,6 +138,19 @@ fn no_header_carries_control_characters() {
     }
 }
 
+/// A server that takes the bytes of a header for Latin-1, and writes them as UTF-8, sends back another text.
+#[test]
+fn no_header_carries_a_credential_that_comes_back_as_another_text() {
+    for secret in ["rf_live_p\u{e4}ssword", "\u{5d0}rf_live_password"] {
+        for placement in [Placement::Bearer, header("X-Api-Key", "")] {
+            check_refused(&placement, secret, request("https://a.test/"), "credential.not_ascii");
+            assert_eq!(placement.fits("svc", &Secret::new(secret.into())).unwrap_err().code(), "credential.not_ascii");
+        }
+        let sent = placed(&basic("agent"), secret, request("https://a.test/")).unwrap();
+        assert!(sent.headers[AUTHORIZATION].to_str().is_ok());
+    }
+}
+
 #[test]
 fn short_credentials_are_refused() {
     for secret in ["", "1234567", "1234567 \n", "   1   \t\n   "] {
