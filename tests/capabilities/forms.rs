@@ -25,6 +25,15 @@ fn a_tool_sends_no_credential_that_it_found() {
         assert!(!run.err.contains(found), "{run:?}");
         run.fails(1, &["was not sent", "(github)"]);
     }
+    // What is known by the scheme before it.
+    let authorizations =
+        [("Bearer", "aB3dE6gH9jK2mN5pQ8sT1vW4", "(bearer)"), ("Basic", "dXNlcjpwYXNzd29yZA==", "(basic)")];
+    for (scheme, found, kind) in authorizations {
+        let body = json!({"headers": {"Authorization": format!("{scheme} {found}")}});
+        let run = call(&home, "fetch", &json!({"method": "POST", "url": server.url("/x"), "body": body}));
+        assert!(!run.err.contains(found), "{run:?}");
+        run.fails(1, &["was not sent", kind]);
+    }
     assert!(server.seen().is_empty());
     call(&home, "fetch", &json!({"method": "POST", "url": server.url("/x"), "body": {"a": "ghp_short"}})).ok();
 }

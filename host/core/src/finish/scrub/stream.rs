@@ -203,6 +203,12 @@ mod tests {
         check("-----BEGIN CERTIFICATE-----\nMIIE\n", "-----BEGIN CERTIFICATE-----\nMIIE\n");
         check("xghp_aB3dE6gH9jK2mN5pQ8sT1vW4 ghp_short", "xghp_aB3dE6gH9jK2mN5pQ8sT1vW4 ghp_short");
         check(&format!("\\n{TOKEN}"), "\\n[REDACTED:github#1]");
+        check("Bearer aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0fG, x", "Bearer [REDACTED:bearer#1], x");
+        check(
+            "\"Authorization\": \"Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\"",
+            "\"Authorization\": \"Basic [REDACTED:basic#1]\"",
+        );
+        check("Bearer authentication and Basic authentication", "Bearer authentication and Basic authentication");
         check("", "");
     }
 
@@ -271,6 +277,8 @@ mod tests {
                 Just(TOKEN.to_owned()), Just("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln".to_owned()),
                 Just("https://u:pass@h/".to_owned()), Just("123456789:AAaB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0fGh".to_owned()),
                 Just(key(100)), Just("-----BEGIN ".to_owned()), Just("-----".to_owned()), Just("AKIAIOSFODNN7EXAMPLE".to_owned()),
+                Just("Bearer aB3dE6gH9jK2mN5pQ8sT1vW4yZ7b".to_owned()),
+                Just("Bearer ".to_owned()), Just("basic dXNlcjpwYXNzd29yZA==".to_owned()), Just("Basic ".to_owned()),
                 Just("SG.".to_owned()), Just("x://\u{fc}:p\u{e4}@".to_owned()), Just("://a:".to_owned()), "[ -~\n]{0,9}", "[a-zA-Z0-9_.:-]{0,40}", "\\PC{0,3}",
             ], 0..12),
             lengths in proptest::collection::vec(1usize..60, 1..5),

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, Input, MatchKind};
 use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 use memchr::memmem::{self, Finder};
 use serde_json::{Map, Value};
 
@@ -61,7 +61,7 @@ pub(super) struct Seen {
 const ANY: usize = usize::MAX;
 
 /// Of two prefixes that both fit, the longer one counts.
-const TOKENS: [Token; 33] = [
+const TOKENS: [Token; 35] = [
     token("openai", "sk-", is_alnum, 20..=ANY),
     token("openai", "sk-proj-", is_url_safe, 20..=ANY),
     token("openai", "sk-svcacct-", is_url_safe, 20..=ANY),
@@ -95,17 +95,21 @@ const TOKENS: [Token; 33] = [
     token("twilio", "SK", is_lower_hex, 32..=32),
     token("npm", "npm_", is_alnum, 30..=ANY),
     token("huggingface", "hf_", is_alnum, 30..=ANY),
+    token("nearai", "sess_", is_alnum, 32..=ANY),
+    token("ironclaw", "icsbx_", is_url_safe, 16..=ANY),
 ];
 
 const fn token(kind: &'static str, prefix: &'static str, body: fn(u8) -> bool, length: RangeInclusive<usize>) -> Token {
     Token { kind, prefix, body, length }
 }
 
-const SHAPES: [Shape; 4] = [
+const SHAPES: [Shape; 6] = [
     Shape { kind: "jwt", anchor: "eyJ", at: jwt, more: is_jwt },
     Shape { kind: "sendgrid", anchor: "SG.", at: sendgrid, more: is_url_safe },
     Shape { kind: "telegram", anchor: ":AA", at: telegram, more: is_url_safe },
     Shape { kind: "private_key", anchor: BEGIN, at: private_key, more: is_key_body },
+    Shape { kind: "bearer", anchor: EARER, at: bearer, more: is_token68 },
+    Shape { kind: "basic", anchor: ASIC, at: basic, more: is_token68 },
 ];
 
 /// What may have to be looked at before an anchor, and the longest beginning of one.
@@ -116,6 +120,13 @@ const URL_PASSWORD: &str = "url_password";
 
 const BEGIN: &str = "-----BEGIN ";
 const DASHES: &str = "-----";
+
+/// How schemes of `Authorization` go on that are written `Bearer` or `bearer`.
+const EARER: &str = "earer ";
+const ASIC: &str = "asic ";
+
+/// A shorter word behind `Bearer` may be any.
+const MIN_BEARER: usize = 20;
 
 /// The longest line that a private key begins with.
 const MAX_KEY_LINE: usize = 80;
@@ -173,8 +184,9 @@ pub(super) fn seen(text: &[u8]) -> Seen {
     let tail = tail(text);
     let (mut found, mut covered, mut begun, mut key) = (Vec::new(), 0..0, text.len(), None);
     for (start, detector) in anchors(text) {
-        if start >= tail {
-            begun = begun.min(start);
+        // What an anchor announces that ends with the last break begins behind it.
+        if start + detector.announces() >= tail {
+            begun = begun.min(start.max(tail));
         }
         if text[start..].starts_with(BEGIN.as_bytes()) {
             key = Some(start);
@@ -242,6 +254,14 @@ pub(super) fn is_kind(kind: &str) -> bool {
 }
 
 impl Detector {
+    /// How far behind the start of its anchor a credential may begin.
+    fn announces(&self) -> usize {
+        match self {
+            Self::Tokens(_) => 0,
+            Self::Shape(shape) => shape.anchor.len(),
+        }
+    }
+
     /// The credential of which the anchor at `start` is part. The last token that was found has `covered` so much.
     fn at(&self, text: &[u8], start: usize, covered: &mut Range<usize>) -> Option<Found> {
         match self {
@@ -259,10 +279,10 @@ impl Detector {
 }
 
 impl Token {
-    /// What the search looks for: the prefix, or a shorter one that it begins with.
+    /// What the search looks for: the prefix, or its beginning where others share that.
     fn anchor(&self) -> &'static str {
-        let prefixes = TOKENS.iter().map(|token| token.prefix).filter(|prefix| self.prefix.starts_with(prefix));
-        prefixes.filter(|prefix| prefix.len() >= MIN_ANCHOR).min_by_key(|prefix| prefix.len()).unwrap_or(self.prefix)
+        let shared = |begin: &&str| TOKENS.iter().filter(|token| token.prefix.starts_with(*begin)).count() > 1;
+        self.prefix.get(..MIN_ANCHOR).filter(shared).unwrap_or(self.prefix)
     }
 
     /// The token at `start`.
@@ -320,6 +340,29 @@ fn telegram(text: &[u8], colon: usize) -> Option<Range<usize>> {
     let fits = (8..=10).contains(&digits) && end - colon > 33;
     // In a URL of the Bot API the number follows the word `bot`.
     (fits && (starts_word(text, start) || text[..start].ends_with(b"bot"))).then_some(start..end)
+}
+
+/// `earer `, of a bearer token (RFC 6750). A word has no digit.
+fn bearer(text: &[u8], start: usize) -> Option<Range<usize>> {
+    let token = behind_scheme(text, start, EARER)?;
+    (token.len() >= MIN_BEARER && text[token.clone()].iter().any(u8::is_ascii_digit)).then_some(token)
+}
+
+/// `asic `, of a user and a password (RFC 7617), which have a colon between them.
+fn basic(text: &[u8], start: usize) -> Option<Range<usize>> {
+    let pair = behind_scheme(text, start, ASIC)?;
+    let padding = run(text, pair.start, |byte| is_base64(byte) && byte != b'=');
+    let decoded = STANDARD_NO_PAD.decode(&text[pair.start..padding]).ok()?;
+    let readable = std::str::from_utf8(&decoded).is_ok_and(|pair| !pair.contains(char::is_control));
+    (readable && decoded.contains(&b':')).then_some(pair)
+}
+
+/// What stands behind the scheme of which `rest` begins at `start`.
+fn behind_scheme(text: &[u8], start: usize, rest: &str) -> Option<Range<usize>> {
+    let first = start.checked_sub(1)?;
+    let credential = start + rest.len();
+    let named = text[first].is_ascii_alphabetic() && starts_word(text, first);
+    named.then(|| credential..run(text, credential, is_token68))
 }
 
 /// `-----BEGIN `: a private key block up to its end, or what is left of one that was cut off.
@@ -414,6 +457,11 @@ fn is_base64(byte: u8) -> bool {
     is_alnum(byte) || b"+/=".contains(&byte)
 }
 
+/// As RFC 9110, 11.2, has it.
+fn is_token68(byte: u8) -> bool {
+    is_base64(byte) || b"-._~".contains(&byte)
+}
+
 fn is_upper(byte: u8) -> bool {
     byte.is_ascii_uppercase() || byte.is_ascii_digit()
 }
@@ -474,6 +522,8 @@ mod tests {
             ("sendgrid", format!("SG.{}.{letters}", &letters[..22])),
             ("npm", format!("npm_{}", &letters[..36])),
             ("huggingface", format!("hf_{}", &letters[..34])),
+            ("nearai", format!("sess_{}", &letters[..32])),
+            ("ironclaw", format!("icsbx_{}-_", &letters[..20])),
             ("telegram", format!("123456789:AA{}", &letters[..33])),
             ("jwt", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl".into()),
             ("jwt", "eyJhbGciOiJkaXIiLCJlbmMiOiJBMTI4R0NNIn0..aXY.Y2lwaGVy.dGFn".into()),
@@ -496,6 +546,33 @@ mod tests {
             );
         }
         check(&format!("DISK {twilio}"), Some(("twilio", twilio)));
+    }
+
+    #[test]
+    fn what_an_authorization_holds_is_known_by_its_scheme() {
+        let token = "aB3dE6gH9j.K2mN5p~Q8sT1v/W4yZ7bC==";
+        for before in ["Authorization: Bearer ", "{\"authorization\": \"bearer ", "Bearer ", "\\nBearer ", "%22bearer "]
+        {
+            check(&format!("{before}{token}\""), Some(("bearer", token)));
+        }
+        for pair in ["QWxhZGRpbjpvcGVuIHNlc2FtZQ==", "dXNlcjpwYXNzd29yZA", "Onh5eg=="] {
+            check(&format!("Proxy-Authorization: Basic {pair}\r\n"), Some(("basic", pair)));
+            check(&format!("-H 'authorization: basic {pair}'"), Some(("basic", pair)));
+        }
+        for text in [
+            "Bearer authentication_scheme_parameters",
+            "Bearer abc123",
+            "Bearer {token_of_the_service_1}",
+            "forbearer aB3dE6gH9jK2mN5pQ8sT1vW4yZ7b",
+            "earer aB3dE6gH9jK2mN5pQ8sT1vW4yZ7b",
+            "Basic authentication",
+            "Basic aB3dE6gH9jK2mN5pQ8sT1vW4yZ7b",
+            "basic QWxhZGRpbg==",
+            "Basic ",
+            "asic dXNlcjpwYXNzd29yZA",
+        ] {
+            check(text, None);
+        }
     }
 
     #[test]
@@ -536,6 +613,10 @@ mod tests {
             "DISK0123456789abcdef0123456789abcdef",
             "ghp_short",
             "pk_live_aB3dE6gH9jK2mN5pQ8sT1vW4",
+            "sess_aB3dE6gH9jK2mN5pQ8sT1vW4",
+            "sess_id_of_the_connection_that_is_open_now",
+            "icsbx_short",
+            "xoxz-1234567890-abcdef and xox",
             "hf_hub_download and npm_config_registry",
             "SG.Controllers.Something.Else.That.Is.Very.Long",
             "12:30:AA",

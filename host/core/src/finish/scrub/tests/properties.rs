@@ -33,6 +33,8 @@ fn hostile_texts_take_linear_time() {
         "{\"token\":",
         "\\\"password\\\":\\\\\"",
         "bearer ",
+        "Bearer aB3dE6gH9jK2mN5pQ8sT1vW4",
+        "Basic dXNlcjpwYXNzd29yZA==",
         "[REDACTED:token#1]token=",
         "token=abcd1234 ",
     ] {
