@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use rust_decimal::Decimal;
+pub use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

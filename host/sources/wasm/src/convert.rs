@@ -5,7 +5,7 @@ use std::time::Duration;
 use ringfence_core::access::ArgumentRule;
 use ringfence_core::error::{CallError, Failure, FailureKind, ToolError};
 use ringfence_core::limit::{LimitKind, Limits};
-use ringfence_core::output::{Body, Content, Media, RawOutput, Resource, ToolOutput, Usage};
+use ringfence_core::output::{Body, Content, Decimal, Media, RawOutput, Resource, ToolOutput, Usage};
 use ringfence_core::tool::{Approval, Domain, Effects, Example, RateLimit, ToolSpec};
 use serde_json::Value;
 
@@ -86,7 +86,7 @@ pub(crate) fn output(output: guest::Output, usage: Usage, limits: &Limits) -> Re
     if size > limits.get(LimitKind::Result) {
         return Err(limits.exceeded(LimitKind::Result, Some(size)).into());
     }
-    let cost = output.cost.map(|text| text.parse().map_err(|e| malformed("cost", e))).transpose()?;
+    let cost = output.cost.as_deref().map(cost).transpose()?;
     let same =
         matches!(output.content.as_slice(), [guest::Content::Json(text)] if Some(text) == output.structured.as_ref());
     let content = contents(output.content)?;
@@ -105,6 +105,14 @@ pub(crate) fn output(output: guest::Output, usage: Usage, limits: &Limits) -> Re
         // A guest holds no secret.
         revealed: None,
     })
+}
+
+fn cost(text: &str) -> Result<Decimal, ToolError> {
+    let cost: Decimal = text.parse().map_err(|error| malformed("cost", error))?;
+    if cost < Decimal::ZERO {
+        return Err(malformed("cost", "it is less than nothing"));
+    }
+    Ok(cost)
 }
 
 fn size(output: &guest::Output) -> u64 {
@@ -139,11 +147,11 @@ fn content(content: guest::Content) -> Result<Content, ToolError> {
     Ok(match content {
         guest::Content::Text(text) => Content::Text { text },
         guest::Content::Json(text) => Content::Json { value: parse("content", &text)? },
-        guest::Content::Image(media) => Content::Image(self::media(media)),
-        guest::Content::Audio(media) => Content::Audio(self::media(media)),
+        guest::Content::Image(media) => Content::Image(self::media(media)?),
+        guest::Content::Audio(media) => Content::Audio(self::media(media)?),
         guest::Content::Resource(resource) => Content::Resource(Resource {
             uri: resource.uri,
-            media_type: resource.media_type,
+            media_type: resource.media_type.map(media_type).transpose()?,
             body: match resource.body {
                 guest::Body::Text(text) => Body::Text(text),
                 guest::Body::Blob(bytes) => Body::Blob(bytes),
@@ -152,8 +160,21 @@ fn content(content: guest::Content) -> Result<Content, ToolError> {
     })
 }
 
-fn media(media: guest::Media) -> Media {
-    Media { media_type: media.media_type, data: media.data }
+fn media(media: guest::Media) -> Result<Media, ToolError> {
+    Ok(Media { media_type: media_type(media.media_type)?, data: media.data })
+}
+
+/// A media type as it can stand in a header: two tokens (RFC 9110, 8.3.1), and parameters that are printable ASCII.
+fn media_type(text: String) -> Result<String, ToolError> {
+    let is_token = |part: &str| {
+        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+    };
+    let (essence, parameters) = text.split_once(';').unwrap_or((&text, ""));
+    let named = essence.trim_end_matches(' ').split_once('/').is_some_and(|(kind, of)| is_token(kind) && is_token(of));
+    if named && parameters.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return Ok(text);
+    }
+    Err(malformed("media-type", "it is none, such as `image/png`"))
 }
 
 fn parse(what: &str, text: &str) -> Result<Value, ToolError> {
@@ -326,8 +347,50 @@ mod tests {
             (guest::Output { content: vec![guest::Content::Json("{".into())], ..empty() }, "`content`"),
             (guest::Output { structured: Some("{".into()), ..empty() }, "`structured`"),
             (guest::Output { cost: Some("a lot".into()), ..empty() }, "`cost`"),
+            (guest::Output { cost: Some("-1".into()), ..empty() }, "`cost`"),
+            (guest::Output { cost: Some("-0.0001".into()), ..empty() }, "`cost`"),
         ] {
             assert!(taken(wrong).unwrap_err().starts_with(place), "{place}");
+        }
+    }
+
+    #[test]
+    fn a_media_type_is_one_that_a_header_can_carry() {
+        let of = |media_type: &str| {
+            let media = || guest::Media { media_type: media_type.into(), data: Vec::new() };
+            let body = guest::Body::Text(String::new());
+            let embedded = guest::Embedded { uri: "urn:x".into(), media_type: Some(media_type.into()), body };
+            [guest::Content::Image(media()), guest::Content::Audio(media()), guest::Content::Resource(embedded)]
+        };
+        for good in ["image/png", "text/csv; charset=utf-8", "text/csv;header=\"a b\"", "application/vnd.x+json"] {
+            for content in of(good) {
+                let raw = taken(guest::Output { content: vec![content.clone()], ..empty() }).unwrap();
+                assert!(format!("{raw:?}").contains(&format!("{good:?}")), "{raw:?}");
+            }
+        }
+        for wrong in [
+            "",
+            "image",
+            "/png",
+            "image/",
+            "image/png\r\nx-a: b",
+            "image/png\n",
+            "image/png; a=b\r\nc",
+            "im age/png",
+            "image/p/ng",
+            "text/\u{e4}",
+            "text/csv; a=\u{e4}",
+            " image/png",
+        ] {
+            for content in of(wrong) {
+                let in_either = [
+                    guest::Output { content: vec![content.clone()], ..empty() },
+                    guest::Output { user_content: Some(vec![content]), ..empty() },
+                ];
+                for output in in_either {
+                    assert!(taken(output).unwrap_err().starts_with("`media-type` of its result"), "{wrong:?}");
+                }
+            }
         }
     }
 
