@@ -376,6 +376,12 @@ fn what_is_made_is_closed_to_others_whatever_the_umask() {
         let permissions = std::fs::metadata(home.path().join(path)).unwrap().permissions();
         assert_eq!(permissions.mode() & 0o777, mode, "{path}");
     }
+    for part in ["state", "state/audit", "state/tools", "state/compiled"] {
+        for entry in std::fs::read_dir(home.path().join("home").join(part)).unwrap().map(|entry| entry.unwrap()) {
+            let mode = entry.metadata().unwrap().permissions().mode() & 0o777;
+            assert_eq!(mode & 0o077, 0, "{}: {mode:o}", entry.path().display());
+        }
+    }
 }
 
 #[test]

@@ -9,6 +9,7 @@ use rusqlite::types::Type;
 use rusqlite::{Connection, ErrorCode, Row, Transaction, TransactionBehavior};
 
 use crate::error::StoreError;
+use crate::folder::make_private_database;
 
 /// The steps from an empty database to the present schema; `user_version` counts those that were taken.
 const MIGRATIONS: [&str; 7] = [
@@ -36,6 +37,7 @@ impl Database {
     /// # Errors
     /// [`StoreError::NewerSchema`] when a later ringfence wrote it, [`StoreError::Damaged`] when it is no database.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        make_private_database(path)?;
         let mut connection = Connection::open(path).map_err(|error| explain(path, error))?;
         prepare(&connection).map_err(|error| explain(path, error))?;
         migrate(&mut connection, path)?;
@@ -154,6 +156,23 @@ mod tests {
         let error = Database::open(&path).err().unwrap();
         assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
         assert!(error.to_string().contains("restore it from a backup"));
+    }
+
+    #[test]
+    fn nobody_else_reads_it_or_what_lies_beside_it() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("state.db");
+        // As one was made before, too.
+        fs_err::write(&path, "").unwrap();
+        fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        let database = Database::open(&path).unwrap();
+        database.write(|rows| rows.execute("INSERT INTO rate_bucket VALUES ('{}', 's', 't', 1)", [])).unwrap();
+        for entry in fs_err::read_dir(dir.path()).unwrap() {
+            let entry = entry.unwrap();
+            let mode = entry.metadata().unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{}", entry.path().display());
+        }
     }
 
     #[test]

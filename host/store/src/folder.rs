@@ -129,6 +129,23 @@ fn make_closed(path: &Path) -> Result<(), StoreError> {
     Ok(DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(named)?)
 }
 
+/// Makes the database at `path`, where there is none, and closes it to others whatever the process's umask is: with the
+/// files that SQLite keeps beside it. Those that it makes later get the mode of the database.
+pub(crate) fn make_private_database(path: &Path) -> io::Result<()> {
+    let mut options = fs_err::OpenOptions::new();
+    options.append(true).create(true).mode(0o600).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+    options.open(path)?;
+    for suffix in ["", "-wal", "-shm"] {
+        let mut file = path.as_os_str().to_owned();
+        file.push(suffix);
+        match fs_err::set_permissions(PathBuf::from(file), Permissions::from_mode(0o600)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            closed => closed?,
+        }
+    }
+    Ok(())
+}
+
 fn check_owner(path: &Path, metadata: &Metadata) -> Result<(), StoreError> {
     let (owner, user) = (metadata.uid(), rustix::process::geteuid().as_raw());
     if owner == user || owner == 0 {

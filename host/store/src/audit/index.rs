@@ -14,6 +14,7 @@ use serde::Deserialize;
 
 use super::line::Line;
 use super::{AuditFault, segment};
+use crate::folder::make_private_database;
 
 /// How often the index follows the record, and how many events it takes at a time: under load it stays behind rather
 /// than take a processor from the calls. A query takes up the rest.
@@ -88,7 +89,7 @@ struct Index {
 
 impl Indexer {
     pub(super) fn start(folder: PathBuf) -> Result<Self, AuditFault> {
-        let connection = open(&folder.join("index.db")).map_err(std::io::Error::other)?;
+        let connection = open(&folder.join("index.db"))?;
         let index = Arc::new(Mutex::new(Index { folder, connection }));
         let (stop, stopped) = mpsc::channel();
         let thread = std::thread::Builder::new().name("audit-index".into()).spawn({
@@ -129,7 +130,8 @@ fn follow(index: &Mutex<Index>, stopped: &mpsc::Receiver<()>) {
 }
 
 /// Opens the index, or makes it anew when it cannot be used: it is a copy.
-fn open(path: &Path) -> rusqlite::Result<Connection> {
+fn open(path: &Path) -> std::io::Result<Connection> {
+    make_private_database(path)?;
     let usable = Connection::open(path).and_then(|connection| {
         // Losing the last events to a power cut costs nothing: they are read again.
         connection.pragma_update(None, "journal_mode", "wal")?;
@@ -146,6 +148,12 @@ fn open(path: &Path) -> rusqlite::Result<Connection> {
         // What is not there need not be removed; what cannot be shows when the tables are made.
         drop(fs_err::remove_file(PathBuf::from(file)));
     }
+    make_private_database(path)?;
+    made(path).map_err(std::io::Error::other)
+}
+
+/// A new index in an empty file.
+fn made(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
     connection.pragma_update(None, "journal_mode", "wal")?;
     connection.pragma_update(None, "synchronous", "normal")?;
