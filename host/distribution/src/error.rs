@@ -248,6 +248,7 @@ impl DistributionError {
     pub(crate) fn of_egress(place: &str, error: EgressError) -> Self {
         let place = place.to_owned();
         match error {
+            EgressError::AfterRedirect(cause) => Self::of_egress(&place, *cause),
             EgressError::Address(refused) | EgressError::Resolve(ResolveError::Refused { refused, .. }) => {
                 Self::Address { place, refused: Box::new(refused) }
             }

@@ -35,6 +35,9 @@ pub enum EgressError {
     /// No rule lets pass where the server redirects to.
     #[error("the server redirects to {}, which this tool may not reach: {}", .0.refusal.target.origin(), .0.refusal.reason())]
     RedirectDenied(Denied),
+    /// Where a server redirects to was not asked, or did not answer: the requests before were sent.
+    #[error("after a redirect: {0}")]
+    AfterRedirect(#[source] Box<Self>),
     /// The URL names an address that nothing connects to.
     #[error("the URL names an address that this tool may not reach")]
     Address(#[from] AddressRefused),
@@ -142,11 +145,13 @@ impl EgressError {
         }
     }
 
-    /// The same refusal, of a redirect: then the URL is the server's and not the guest's.
+    /// The same, of a redirect: then the URL is the server's and not the guest's, and a request was sent before.
     pub(crate) fn of_redirect(self) -> Self {
         match self {
             Self::Denied(denied) => Self::RedirectDenied(denied),
-            other => other,
+            // What a call may use is used up, wherever that shows.
+            Self::Limit(exceeded) => Self::Limit(exceeded),
+            other => Self::AfterRedirect(Box::new(other)),
         }
     }
 
@@ -157,6 +162,7 @@ impl EgressError {
             Self::Nothing => "http.nothing_granted",
             Self::Denied(_) => "http.denied",
             Self::RedirectDenied(_) => "http.redirect_denied",
+            Self::AfterRedirect(cause) => cause.code(),
             Self::Address(_) | Self::Resolve(ResolveError::Refused { .. }) => "http.address",
             Self::Resolve(_) => "http.resolve",
             Self::Lacking { .. } => "http.credential_lacking",
@@ -184,6 +190,7 @@ impl EgressError {
         match self {
             Self::Denied(denied) => denied.refusal.for_operator(tool),
             Self::RedirectDenied(denied) => format!("after a redirect, {}", denied.refusal.for_operator(tool)),
+            Self::AfterRedirect(cause) => format!("after a redirect: {}", cause.for_operator(tool)),
             Self::Address(refused) => format!("plugin `{tool}` may not reach {refused}"),
             Self::Resolve(ResolveError::Refused { name, refused }) => {
                 format!("plugin `{tool}` may not reach `{name}`: {refused}")

@@ -42,29 +42,20 @@ impl Egress {
     /// a token (401), it is sent once more with a new one. Dropping the future closes the connection.
     ///
     /// # Errors
-    /// [`EgressError`]. Nothing was sent when it is `Denied`, `Address` or `Credential`, or `Limit` before the first
-    /// request; after a redirect, the requests before it were.
+    /// [`EgressError`]. Nothing was sent when it is `Denied`, `Address`, `Credential` or `Leak`, or `Limit` before the first
+    /// request; after a redirect, the requests before it were, and it is `AfterRedirect` or `RedirectDenied`.
     pub async fn send(&self, request: Request, access: &Access, budget: &Budget) -> Result<Response, EgressError> {
         let mut request = request;
         let mut clock = Clock::start();
         let mut sending = Sending { door: self, access, budget, renewals: 1, connect_timeout: None };
         for hop in 0..=MAX_REDIRECTS {
-            let decision = access.decide(&request.target, &request.method);
-            let decision = if hop == 0 { decision? } else { decision.map_err(EgressError::of_redirect)? };
-            if hop == 0 {
-                access.scanner().written(&request.to_outgoing())?;
-            }
-            let limits = budget.take(&decision.rules, request.size())?;
-            clock.tighten(&limits);
-            let answer = clock.within(async {
-                let carried = self.carried(access, &decision).await?;
-                sending.exchange(&request, &decision, carried).await
-            });
-            let answer = answer.await??;
+            let sent = sending.hop(&request, hop == 0, &mut clock).await;
+            let (answer, limits) = if hop == 0 { sent? } else { sent.map_err(EgressError::of_redirect)? };
             match follow(&request, answer.status(), answer.headers())? {
                 // Before anything is said of it: whoever was sent a credential can write it into a URL.
                 Some(next) => {
-                    self.scanner(access).redirect(answer.headers(), &next.to_outgoing())?;
+                    let leak = self.scanner(access).redirect(answer.headers(), &next.to_outgoing());
+                    leak.map_err(|leak| EgressError::from(leak).of_redirect())?;
                     request = next;
                 }
                 None => return receive(request, answer, self.scanner(access), clock, limits, Fate::default()),
@@ -173,6 +164,28 @@ struct Sending<'a> {
 }
 
 impl Sending<'_> {
+    /// Decides over one request, counts it and sends it. What the guest has `written` itself is looked through for
+    /// credentials that their form gives away.
+    async fn hop(
+        &mut self,
+        request: &Request,
+        written: bool,
+        clock: &mut Clock,
+    ) -> Result<(reqwest::Response, Limits), EgressError> {
+        let (door, access) = (self.door, self.access);
+        let decision = access.decide(&request.target, &request.method)?;
+        if written {
+            access.scanner().written(&request.to_outgoing())?;
+        }
+        let limits = self.budget.take(&decision.rules, request.size())?;
+        clock.tighten(&limits);
+        let answer = clock.within(async {
+            let carried = door.carried(access, &decision).await?;
+            self.exchange(request, &decision, carried).await
+        });
+        Ok((answer.await??, limits))
+    }
+
     /// Sends a request whose body is at hand; once more with new tokens, where the server refuses those that it got.
     async fn exchange(
         &mut self,

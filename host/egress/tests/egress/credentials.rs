@@ -139,6 +139,7 @@ async fn a_redirect_carries_no_credential_away_in_its_url() {
     let url = format!("{at_a}/r/302?to={at_b}/KEY");
     let error = send(&door(&Names::new(&[])), get(&url), &access).await.unwrap_err();
     assert_eq!(error.code(), "http.leak");
+    assert!(matches!(error, EgressError::AfterRedirect(_)), "a request was sent");
     assert!(b.seen().is_empty());
 }
 

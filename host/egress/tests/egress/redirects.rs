@@ -95,9 +95,11 @@ async fn an_address_that_is_not_granted_sees_nothing() {
     for status in STATUSES {
         let to = |host: &str| format!("http://a.test:{}/r/{status}?to=http://{host}:{}/ok", a.port, b.port);
         let error = send(&door(&names), post(&to("b.test")), &access).await.unwrap_err();
-        assert!(matches!(error, EgressError::Resolve(ResolveError::Refused { .. })), "{status}: {error}");
+        let EgressError::AfterRedirect(cause) = error else { panic!("{status}: {error}") };
+        assert!(matches!(*cause, EgressError::Resolve(ResolveError::Refused { .. })), "{status}: {cause}");
         let error = send(&door(&names), post(&to("127.0.0.2")), &access).await.unwrap_err();
-        assert!(matches!(error, EgressError::Address(_)), "{status}: {error}");
+        let EgressError::AfterRedirect(cause) = error else { panic!("{status}: {error}") };
+        assert!(matches!(*cause, EgressError::Address(_)), "{status}: {cause}");
     }
     assert!(b.seen().is_empty());
 }

@@ -52,7 +52,14 @@ async fn whole(response: Response) -> std::result::Result<http::Response, Egress
 
 /// What the guest learns.
 fn refused(error: &EgressError) -> Error {
-    let (kind, sent) = match error {
+    let (kind, sent) = kind(error);
+    Error { kind, message: error.for_guest(), sent }
+}
+
+/// What kind of error it is, and whether a request may have reached a server.
+fn kind(error: &EgressError) -> (ErrorKind, bool) {
+    match error {
+        EgressError::AfterRedirect(cause) => (kind(cause).0, true),
         EgressError::Nothing | EgressError::Denied(_) | EgressError::Address(_) => (ErrorKind::Denied, false),
         EgressError::RedirectDenied(_) | EgressError::Redirect(_) => (ErrorKind::Denied, true),
         EgressError::Request(_) | EgressError::Credential(_) | EgressError::Leak(_) => (ErrorKind::Invalid, false),
@@ -65,6 +72,24 @@ fn refused(error: &EgressError) -> Error {
         }
         EgressError::Decode(_) | EgressError::Transport { .. } => (ErrorKind::Unreachable, true),
         EgressError::Limit(_) => (ErrorKind::TimedOut, true),
-    };
-    Error { kind, message: error.for_guest(), sent }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ringfence_egress::Leak;
+
+    use super::*;
+
+    #[test]
+    fn after_a_redirect_a_request_was_sent_whatever_stops_the_next() {
+        let errors: [fn() -> EgressError; 2] =
+            [|| EgressError::Nothing, || EgressError::Leak(Leak::Value { secret: "svc".into(), place: "URL" })];
+        for error in errors {
+            let (first, later) = (refused(&error()), refused(&EgressError::AfterRedirect(Box::new(error()))));
+            assert_eq!((first.sent, later.sent), (false, true));
+            assert_eq!(first.kind, later.kind);
+            assert_eq!(later.message, format!("after a redirect: {}", first.message));
+        }
+    }
 }

@@ -7,6 +7,7 @@ use wasmtime_wasi_http::Error;
 /// What the guest learns of `error`.
 pub(super) fn of(error: &EgressError) -> Error {
     match error {
+        EgressError::AfterRedirect(cause) => of(cause),
         EgressError::Nothing
         | EgressError::Denied(_)
         | EgressError::RedirectDenied(_)
