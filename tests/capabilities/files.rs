@@ -39,7 +39,7 @@ fn files_are_read_and_written_as_far_as_that_was_granted() {
 fn without_a_workspace_there_are_no_files() {
     let home = home("filer", ASKS, "");
     home.run("grant reach --all").ok();
-    call(&home, "load", &json!({"name": "docs/a.txt"})).fails(6, &["ringfence:tool/workspace"]);
+    call(&home, "load", &json!({"name": "docs/a.txt"})).fails(6, &["needs to use files"]);
 }
 
 #[test]

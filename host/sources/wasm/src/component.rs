@@ -54,11 +54,11 @@ pub enum CodeError {
     /// It needs something that this host does not have.
     #[error("{0}")]
     Import(String),
-    /// It imports something of which nothing was granted.
-    #[error("it imports `{import}`, and nothing of that is granted to it: {}", .granter.remedy())]
+    /// It needs something of which nothing was granted.
+    #[error("it needs to {ability}, and nothing of that is granted to it: {}", .granter.remedy())]
     NotGranted {
-        /// The interface.
-        import: String,
+        /// What it needs to do.
+        ability: &'static str,
         /// Who could grant it.
         granter: Granter,
     },
@@ -114,7 +114,7 @@ impl GuestComponent {
             let compiled = self.code.compiled(&self.engine).await?;
             let loaded = Loaded::new(&self.engine, &compiled)?;
             match self.reach.lacks(loaded.imports.iter().map(String::as_str)) {
-                Some(import) => Err(CodeError::NotGranted { import: import.to_owned(), granter: self.reach.granter }),
+                Some(ability) => Err(CodeError::NotGranted { ability, granter: self.reach.granter }),
                 None => Ok(Arc::new(loaded)),
             }
         };

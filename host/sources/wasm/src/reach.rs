@@ -70,17 +70,20 @@ pub struct StatePlace {
 }
 
 impl Reach {
-    /// The first of `imports` of which nothing was granted: an interface is there only for who was granted something of it.
-    pub(crate) fn lacks<'a>(&self, imports: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-        let given = [
-            ("ringfence:tool/http@", self.network.is_some()),
-            ("wasi:http/outgoing-handler@", self.network.is_some()),
-            ("ringfence:tool/secrets@", self.grant.uses_secrets() && self.vault.is_some()),
-            ("ringfence:tool/workspace@", self.grant.uses_workspace() && self.workspace.is_some()),
-            ("ringfence:tool/tools@", self.grant.calls_tools()),
-            ("ringfence:tool/state@", self.grant.keeps_state() && self.state.is_some()),
+    /// What the first of `imports` is for of which nothing was granted: an interface is there only for who was granted
+    /// something of it.
+    pub(crate) fn lacks<'a>(&self, mut imports: impl Iterator<Item = &'a str>) -> Option<&'static str> {
+        let network = self.network.is_some();
+        let abilities = [
+            ("ringfence:tool/http@", "send requests", network),
+            ("wasi:http/outgoing-handler@", "send requests", network),
+            ("ringfence:tool/secrets@", "use secrets", self.grant.uses_secrets() && self.vault.is_some()),
+            ("ringfence:tool/workspace@", "use files", self.grant.uses_workspace() && self.workspace.is_some()),
+            ("ringfence:tool/tools@", "call other tools", self.grant.calls_tools()),
+            ("ringfence:tool/state@", "keep values between calls", self.grant.keeps_state() && self.state.is_some()),
         ];
-        let lacking = |import: &&str| given.iter().any(|(name, given)| import.starts_with(name) && !given);
-        imports.into_iter().find(lacking)
+        let lacking =
+            |import: &str| abilities.iter().find(|(name, _, given)| import.starts_with(name) && !given).map(|it| it.1);
+        imports.find_map(lacking)
     }
 }
