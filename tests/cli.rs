@@ -151,6 +151,7 @@ fn a_policy_that_cannot_be_read_closes_calls_and_nothing_else() {
         ("eco", "did you mean `echo`?"),
         ("group:A b", ""),
         ("group:wams", "did you mean `group:wasm`?"),
+        ("group:buitin", "did you mean `group:builtin`?"),
         ("group:session", "did you mean `group:sessions`?"),
     ] {
         home.file("home/config.toml", format!("[policy]\ndeny = [\"{slip}\"]\n"));
@@ -294,6 +295,39 @@ fn an_empty_file_is_told_from_one_that_is_no_component() {
             assert!(run.code != 0 && run.err.to_lowercase().contains(&expected.to_lowercase()), "{command}: {run:?}");
         }
     }
+}
+
+#[test]
+fn what_to_do_about_an_error_names_the_file_and_has_a_field_of_its_own() {
+    let home = Home::new();
+    let config = home.file("home/config.toml", "[policy]\ndeny = [\"time\"]\n");
+    let hint = format!("under [policy] in {}", config.display());
+    home.run("call time").fails(3, &[&format!("\n  hint: the entry `time` of `deny` decided, {hint}")]);
+    let run = home.run("call time --json");
+    let error = &serde_json::from_str::<serde_json::Value>(&run.out).unwrap()["error"];
+    assert!(error["hint"].as_str().unwrap().ends_with(&hint), "{error}");
+    assert_eq!(error["message"], "the operator's policy does not allow `time`");
+}
+
+#[test]
+fn a_warning_reads_like_other_messages_and_is_a_log_line_for_who_asks_for_a_log() {
+    let home = Home::new();
+    let config = home.file("home/config.toml", "[tools.\"ecko\".limits]\nresult_bytes = 5\n");
+    let warning = format!("warning: [tools.\"ecko\"] in {} names no source", config.display());
+    let run = home.run("tools");
+    assert!(run.err.starts_with(&warning), "{run:?}");
+    let logged = home.traced(&["tools"]).err;
+    assert!(logged.contains(" WARN ") && !logged.contains("warning: "), "{logged}");
+}
+
+#[test]
+fn folders_that_cannot_be_used_are_named_with_what_to_do() {
+    let home = Home::new();
+    home.file("there/x", "");
+    home.run("demo --keep there").fails(2, &["`there`", "name one that is not"]);
+    home.run("demo --keep no/where").fails(2, &["`no/where`", "make that first"]);
+    home.run("key generate no/acme --no-password").fails(5, &["there is no `no`"]);
+    home.run("build nowhere").fails(5, &["there is no `nowhere`"]);
 }
 
 #[test]
@@ -504,7 +538,12 @@ fn the_help_of_a_command_says_more_than_the_list_of_commands() {
 fn the_record_shows_when_a_call_was_made_and_for_whom() {
     let home = Home::new();
     home.args(&["call", "echo", "{\"message\": \"x\"}", "--user", "ada"]).ok();
-    let listed = home.run("audit").ok();
+    let calls = home.run("audit").ok();
+    assert_eq!(calls.lines().count(), 2, "one row a call: {calls}");
+    let call = calls.lines().last().unwrap();
+    assert!(["echo", "ada", " ok "].iter().all(|part| call.contains(part)), "{calls}");
+    let listed = home.run("audit --events").ok();
+    assert_eq!(listed.lines().count(), 4, "{listed}");
     let opened = listed.lines().find(|line| line.contains("opened")).unwrap();
     assert!(listed.contains("TIME") && listed.contains("USER"), "{listed}");
     assert!(opened.contains("ada") && opened.contains(" UTC ") && opened.contains("20"), "{opened}");

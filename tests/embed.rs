@@ -74,7 +74,10 @@ async fn an_embedded_component_reaches_what_its_author_asks_for_and_the_program_
         let error = fetched(&host, &server.url("/api/open")).await.unwrap_err();
         assert_eq!(error.code(), "unavailable");
         let said = error.to_string();
-        assert!(said.contains("ringfence:tool/http") && said.contains("the program that embeds ringfence"), "{said}");
+        assert!(
+            said.contains("needs to send requests") && said.contains("the program that embeds ringfence"),
+            "{said}"
+        );
         assert!(!said.contains("`ringfence grant"), "{said}");
     }
 }

@@ -168,6 +168,14 @@ fn results_are_structured_and_carry_usage() {
     );
     assert_eq!(called["result"]["structuredContent"], json!({"n": 9007199254740993u64}));
     assert!(called["result"]["_meta"]["dev.ringfence/usage"]["fuel"].as_u64().unwrap() > 0, "{called}");
+    // Spelt as on the command line.
+    let printed = home.args(&["call", "mirror__run", "{}", "--json"]).json();
+    let names = |usage: &Value| usage.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let mut told = called["result"]["_meta"]["dev.ringfence/usage"].clone();
+    for name in ["duration_us", "cost"] {
+        told.as_object_mut().unwrap().remove(name).unwrap();
+    }
+    assert_eq!(names(&told), names(&printed["usage"]));
 }
 
 #[test]

@@ -52,10 +52,26 @@ fn typed(home: &Home, folder: &Path, words: &[String]) -> Run {
     Home::feed(command, "a value that is secret\n")
 }
 
-/// Who reads along, and what they have: a package by acme and acme's key, our sources, GitHub, and a registry.
+/// Answers as Open-Meteo and GitHub do.
+fn service(request: &str) -> (String, Vec<u8>) {
+    let answer = match request.split_whitespace().nth(1).unwrap() {
+        path if path.starts_with("/v1/search") => "tools-wasm/weather/answers/search.json",
+        path if path.starts_with("/v1/forecast") => "tools-wasm/weather/answers/current.json",
+        _ => "tools-wasm/github/answers/repository.json",
+    };
+    ("200 OK\r\ncontent-type: application/json".into(), std::fs::read(repository().join(answer)).unwrap())
+}
+
+/// Our tools for services that the README calls, with the hosts that they ask.
+const SERVICES: [(&str, &[&str]); 2] = [
+    ("weather__current", &["geocoding-api.open-meteo.com", "api.open-meteo.com"]),
+    ("github__get_repository", &["api.github.com"]),
+];
+
+/// Who reads along, and what they have: the repository's tools, the network, and a registry.
 struct Reader {
     home: Home,
-    github: Server,
+    services: Vec<Server>,
     registry: Registry,
 }
 
@@ -63,19 +79,15 @@ impl Reader {
     fn new() -> Self {
         let home = Home::new();
         let (authority, registry) = (Authority::new(), Registry::public());
-        let github = Server::tls(authority.identity("api.github.com"), |_| {
-            let repository = repository().join("tools-wasm/github/answers/repository.json");
-            ("200 OK\r\ncontent-type: application/json".into(), std::fs::read(repository).unwrap())
-        });
-        home.key("acme");
-        let asks = blocks("README.md", "manifest").join("\n");
-        let file = home.file("weather.wasm", guests::package_with("fetcher", "weather", &asks));
-        home.sign(&file, "acme");
+        let serve = |host: &&str| (host.to_string(), Server::tls(authority.identity(host), service));
+        let (names, services): (Vec<_>, Vec<_>) = SERVICES.iter().flat_map(|(_, hosts)| *hosts).map(serve).unzip();
         std::os::unix::fs::symlink(repository().join("tools-wasm"), home.path().join("tools-wasm")).unwrap();
         let trusted = home.file("authority.pem", authority.pem()).display().to_string();
-        let network = format!("authorities = {trusted:?}\nhosts = {{ \"api.github.com\" = \"{}\" }}\n", github.address);
+        let host = |(name, server): (&String, &Server)| format!("\"{name}\" = \"{}\"", server.address);
+        let hosts: Vec<_> = names.iter().zip(&services).map(host).collect();
+        let network = format!("authorities = {trusted:?}\nhosts = {{ {} }}\n", hosts.join(", "));
         home.file("home/config.toml", format!("[network]\n{network}[distribution]\naddresses = [\"127.0.0.1\"]\n"));
-        Self { home, github, registry }
+        Self { home, services, registry }
     }
 
     /// Runs the commands in the blocks of a text in the order in which they stand. Gives how many there were, and the folder
@@ -96,9 +108,10 @@ impl Reader {
                 }
                 "ringfence" => {
                     ran += 1;
-                    if words[1..].starts_with(&["call".into(), "github__get_repository".into()]) {
-                        // GitHub is on this machine, where a tool gets no further without being let.
-                        self.home.run("grant github --address 127.0.0.1/32").ok();
+                    if words[1] == "call" && SERVICES.iter().any(|(tool, _)| *tool == words[2]) {
+                        // The services are on this machine, where a tool gets no further without being let.
+                        let (source, _) = words[2].split_once("__").unwrap();
+                        self.home.args(&["grant", source, "--address", "127.0.0.1/32"]).ok();
                     }
                     let run = typed(&self.home, &folder, &words);
                     assert_eq!(run.code, 0, "{line}: {}", run.err);
@@ -115,7 +128,7 @@ fn every_command_runs_in_the_order_it_stands() {
     let reader = Reader::new();
     let (ran, project) = reader.follow("README.md");
     assert!(ran >= 30, "{ran} commands");
-    assert!(!reader.github.seen().is_empty(), "GitHub was asked");
+    assert!(reader.services.iter().all(|service| !service.seen().is_empty()), "every service was asked");
     what_a_new_project_says(&reader.home, &project);
     let (ran, _) = reader.follow("host/OPERATING.md");
     assert!(ran >= 15, "{ran} commands");

@@ -177,7 +177,7 @@ fn revoking_a_key_stops_what_it_signed_and_nothing_else() {
     home.args(&["trust", "revoke", &id]).ok();
     home.args(&["call", "mirror__run", "{}"]).fails(6, &["`mirror` is stopped", "was revoked"]);
     home.args(&["tools", "mirror__run"]).fails(5, &["`mirror` is stopped", "was revoked"]);
-    assert!(home.run("list").ok().contains("stopped: "));
+    assert!(home.run("list").ok().contains("is stopped: "));
     home.args(&["call", "slow__run", "{\"n\": 1}"]).ok();
     home.run("remove mirror").ok();
     home.args(&["call", "mirror__run", "{}"]).fails(5, &["there is no tool"]);

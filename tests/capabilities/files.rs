@@ -52,11 +52,11 @@ fn files_are_read_and_written_as_far_as_that_was_granted() {
 fn without_a_workspace_there_are_no_files() {
     let home = home("filer", ASKS, "");
     home.run("grant reach --all").ok();
-    let advice = ["ringfence:tool/workspace", "`root` under [workspace] in config.toml", "`ringfence config --path`"];
+    let advice = ["needs to use files", "`root` under [workspace] in config.toml", "`ringfence config --path`"];
     call(&home, "load", &json!({"name": "docs/a.txt"})).fails(6, &advice);
     // Where nothing is granted either, that comes first.
     home.run("revoke reach").ok();
-    call(&home, "load", &json!({"name": "docs/a.txt"})).fails(6, &["`ringfence grant`"]);
+    call(&home, "load", &json!({"name": "docs/a.txt"})).fails(6, &["nothing of that is granted", "`ringfence grant`"]);
 }
 
 #[test]

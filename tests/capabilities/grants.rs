@@ -39,7 +39,30 @@ fn an_update_that_asks_for_more_does_not_get_it_until_the_operator_says_so() {
     let file = home.file("newer.wasm", newer);
     let out = home.args(&["install", file.to_str().unwrap(), "--allow-unsigned"]).ok();
     assert!(out.contains("granted  reading `docs/**`"), "{out}");
-    assert!(out.contains("asks for reading `private/**`") && out.contains("`ringfence grant reach --all`"), "{out}");
+    assert!(
+        out.contains("asks for reading `private/**`") && out.contains("`ringfence grant reach --all --env LANG=VALUE`"),
+        "{out}"
+    );
+}
+
+#[test]
+fn what_is_to_be_granted_comes_first_and_is_named_until_nothing_lacks() {
+    let asks = "[[capabilities.http]]\nurl = \"https://a.example/\"\nmethods = [\"GET\"]\n\
+                [capabilities.credentials.token]\nplace = \"bearer\"\nrequests = [{ url = \"https://a.example/\" }]\n\
+                [capabilities.state]\nbytes = 10\nkeys = 1\n\
+                [capabilities.credentials.extra]\nplace = \"bearer\"\nrequests = []\noptional = true\n";
+    let home = Home::new();
+    let file = home.file("reach.wasm", guests::package_with("fetcher", "reach", asks));
+    let out = home.args(&["install", file.to_str().unwrap(), "--allow-unsigned"]).ok();
+    let both = "`ringfence grant reach --all --credential token=SECRET`";
+    assert!(out.contains(both) && !out.contains("ringfence call"), "{out}");
+    let out = home.run("grant reach --all").ok();
+    assert!(out.contains("`ringfence grant reach --credential token=SECRET`"), "{out}");
+    home.fed(&["secret", "set", "key", "--place", "file"], "a value that is secret").ok();
+    let out = home.run("grant reach --credential token=key").ok();
+    assert!(!out.contains("Next:"), "{out}");
+    let out = home.run("secret remove key").ok();
+    assert!(out.starts_with("There are no secrets.") && !out.contains("NAME  "), "{out}");
 }
 
 #[test]

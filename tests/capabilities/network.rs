@@ -40,7 +40,7 @@ fn a_request_goes_where_it_was_asked_for_and_granted_and_nowhere_else() {
     let home = home("fetcher", &asks(&server, ""), "");
     // Asked for only: the component imports what it was not granted.
     let run = call(&home, "fetch", &json!({"method": "GET", "url": server.url("/api/x")}));
-    run.fails(6, &["ringfence:tool/http", "`ringfence grant`"]);
+    run.fails(6, &["needs to send requests", "`ringfence grant`"]);
     home.args(&["grant", "reach", "--all"]).ok();
     // A granted rule opens no private address.
     let run = call(&home, "fetch", &json!({"method": "GET", "url": server.url("/api/x")}));
@@ -339,6 +339,6 @@ fn explain_says_which_line_decides_and_sends_nothing() {
     assert_eq!((run.code, &explained["allowed"]), (3, &json!(false)), "{explained}");
     home.args(&["revoke", "reach"]).ok();
     let run = home.args(&["explain", "reach", &format!("GET {}", server.url("/api/x"))]);
-    run.answers(3, &["ringfence.toml:", "the grant of `reach` refuses it", "`ringfence grant reach --http"]);
+    run.answers(3, &["ringfence.toml:", "the grant of `reach` gives none", "revoked", "`ringfence grant reach --http"]);
     assert!(server.seen().is_empty());
 }

@@ -42,9 +42,9 @@ fn a_tool_is_called_where_that_was_asked_for_and_granted() {
     let home = home("relay", ASKS, "");
     let hello = json!({"alias": "other", "params": {"message": "hello"}});
     // Asked for only, and `--all` cannot know which tool is meant.
-    call(&home, "relay", &hello).fails(6, &["ringfence:tool/tools", "`ringfence grant`"]);
+    call(&home, "relay", &hello).fails(6, &["needs to call other tools", "`ringfence grant`"]);
     home.run("grant reach --all").ok();
-    call(&home, "relay", &hello).fails(6, &["ringfence:tool/tools"]);
+    call(&home, "relay", &hello).fails(6, &["needs to call other tools"]);
     home.run("grant reach --tool other=eco").fails(5, &["`eco`", "did you mean `echo`?"]);
     home.run("grant reach --tool other").fails(2, &["NAME=VALUE"]);
     assert!(home.run("grants").ok().contains("calling a tool as `other` any tool"));

@@ -91,11 +91,13 @@ pub enum CallError {
         /// Why it was stopped.
         reason: String,
     },
-    /// The parameters do not agree with the tool's schema.
-    #[error("the parameters of `{tool}` are not valid: {}", .problems.join("; "))]
+    /// The parameters do not agree with the tool's schema, or the tool does not take them.
+    #[error("{}: {}", invalid(.tool, *.said_by_tool), .problems.join("; "))]
     InvalidParams {
         /// The tool.
         tool: String,
+        /// Whether the tool says so, in its own words, and not the host by the schema.
+        said_by_tool: bool,
         /// What is wrong, each with its place.
         problems: Vec<String>,
     },
@@ -255,29 +257,37 @@ impl CallError {
 
     /// The text for the operator: what happened, and what to do about it.
     pub fn for_operator(&self) -> String {
-        match self.remedy() {
-            Some(remedy) => format!("{self}\n  hint: {remedy}"),
+        match self.hint("config.toml") {
+            Some(hint) => format!("{self}\n  hint: {hint}"),
             None => self.to_string(),
         }
     }
 
-    fn remedy(&self) -> Option<String> {
+    /// What the operator can do about it. `config` is how they know the file of the configuration.
+    pub fn hint(&self, config: &str) -> Option<String> {
         Some(match self {
             Self::NotFound { .. } | Self::NotOffered { .. } => "`ringfence tools` lists the tools".into(),
             Self::Stopped { reason, .. } => reason.clone(),
             Self::InvalidParams { tool, .. } => format!("`ringfence tools {tool}` shows the parameters"),
-            Self::Denied { rule, .. } => format!("{rule} decided, under [policy] in config.toml"),
+            Self::Denied { rule, .. } => format!("{rule} decided, under [policy] in {config}"),
             Self::NeedsApproval { .. } => "this host has nobody whom it could ask, so the call stays refused".into(),
             Self::RateLimited { tool, .. } => {
                 format!(
-                    "`per_minute` and `per_hour` under [tools.\"{tool}\".rate] in config.toml, or under [rate] in the grant \
+                    "`per_minute` and `per_hour` under [tools.\"{tool}\".rate] in {config}, or under [rate] in the grant \
                      of its source"
                 )
             }
-            Self::LimitExceeded { tool, exceeded } => exceeded.remedy(tool),
+            Self::LimitExceeded { tool, exceeded } => exceeded.remedy(tool, config),
             Self::Trapped { .. } => "report it to the tool's author".into(),
             _ => return None,
         })
+    }
+}
+
+fn invalid(tool: &str, said_by_tool: bool) -> String {
+    match said_by_tool {
+        true => format!("`{tool}` says that its parameters are not valid"),
+        false => format!("the parameters of `{tool}` are not valid"),
     }
 }
 
@@ -315,6 +325,24 @@ mod tests {
         let error = CallError::Stopped { tool: "lim__nap".into(), source_name: "lim".into(), reason };
         assert!(error.for_operator().contains("/home/ada") && !error.for_model().contains("/home/ada"));
         assert!(error.for_model().contains("`lim` is stopped"));
+    }
+
+    #[test]
+    fn a_hint_names_the_file_by_its_path() {
+        let exceeded = Limits::default().exceeded(LimitKind::Memory, None);
+        let limited = CallError::LimitExceeded { tool: "t".into(), exceeded };
+        let denied = CallError::Denied { tool: "t".into(), rule: "the entry `t` of `deny`".into() };
+        for error in [limited, denied] {
+            assert!(error.hint("/etc/rf.toml").unwrap().ends_with(" in /etc/rf.toml"), "{error:?}");
+        }
+    }
+
+    #[test]
+    fn it_is_told_who_finds_the_parameters_wrong() {
+        let error =
+            |said_by_tool| CallError::InvalidParams { tool: "t".into(), said_by_tool, problems: vec!["no".into()] };
+        assert_eq!(error(false).to_string(), "the parameters of `t` are not valid: no");
+        assert_eq!(error(true).to_string(), "`t` says that its parameters are not valid: no");
     }
 
     #[test]

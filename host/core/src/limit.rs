@@ -129,7 +129,7 @@ mod tests {
         let operator = LimitSet::default().with(LimitKind::Fuel, 10);
         let error = Limits::effective(&LimitSet::default(), &operator).exceeded(LimitKind::Fuel, None);
         assert_eq!(error.to_string(), "over its limit of fuel: 10 units allowed by the operator");
-        assert!(error.remedy("calc").contains("`fuel` under [tools.\"calc\".limits]"));
+        assert!(error.remedy("calc", "config.toml").contains("`fuel` under [tools.\"calc\".limits]"));
     }
 
     proptest! {

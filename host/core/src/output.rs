@@ -77,7 +77,7 @@ pub struct Usage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fuel: Option<u64>,
     /// The largest size of all memories together, in bytes; `None` where it is not measured.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "peak_memory_bytes", skip_serializing_if = "Option::is_none")]
     pub peak_memory: Option<u64>,
 }
 

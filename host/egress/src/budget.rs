@@ -177,7 +177,7 @@ mod tests {
         assert!(counter.add(6).is_ok() && counter.add(4).is_ok());
         let exceeded = counter.add(1).unwrap_err();
         assert_eq!((exceeded.limit.as_str(), exceeded.used), ("http_response", Some(11)));
-        assert!(exceeded.remedy("weather").contains("the HTTP rule of `weather`"));
+        assert!(exceeded.remedy("weather", "config.toml").contains("the HTTP rule of `weather`"));
     }
 
     #[tokio::test(start_paused = true)]

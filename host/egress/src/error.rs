@@ -196,7 +196,7 @@ impl EgressError {
                 format!("plugin `{tool}` may not reach `{name}`: {refused}")
             }
             Self::Lacking { name, remedy } => format!("plugin `{tool}` lacks the credential `{name}`: {remedy}"),
-            Self::Limit(exceeded) => format!("{exceeded}: {}", exceeded.remedy(tool)),
+            Self::Limit(exceeded) => format!("{exceeded}: {}", exceeded.remedy(tool, "the configuration")),
             Self::Resolve(error) => chain(error),
             Self::Nothing => format!("plugin `{tool}`: {self}; `ringfence grants` shows what it asks for and has"),
             Self::Request(_) | Self::Redirect(_) | Self::Leak(_) | Self::Upload(_) => self.to_string(),

@@ -233,7 +233,7 @@ impl Builder {
             Err(error) if self.for_operator.is_some() => Policy::closed(error),
             loaded => loaded?,
         };
-        warn_of_unknown_names(&config, &policy, &registry);
+        warn_of_unknown_names(&self.home, &config, &policy, &registry);
         learn_stored_secrets(&means);
         let pipeline = ToolHost { registry, policy, rate, approval: ApprovalGate, scrubber, audit: audit.clone() };
         Ok(Ringfence::start(pipeline, store, audit, packages, means))
@@ -292,14 +292,15 @@ fn learn_stored_secrets(means: &Means) {
 }
 
 /// Settings for a source or tool that is not there have no effect; a slip in the name would go unnoticed.
-fn warn_of_unknown_names(config: &Config, policy: &Policy, registry: &Registry) {
+fn warn_of_unknown_names(home: &Home, config: &Config, policy: &Policy, registry: &Registry) {
+    let file = home.config.display();
     for absent in policy.absent() {
-        tracing::warn!("[policy] in the configuration: {absent}");
+        tracing::warn!("[policy] in {file}: {absent}");
     }
     let known =
         |name: &str| registry.all().iter().any(|tool| tool.wire_name() == name || tool.id().source.as_str() == name);
     for name in config.tools.keys().filter(|name| !known(name)) {
-        tracing::warn!("[tools.\"{name}\"] in the configuration names no source and no tool that is there");
+        tracing::warn!("[tools.\"{name}\"] in {file} names no source and no tool that is there");
     }
 }
 

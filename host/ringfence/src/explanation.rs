@@ -80,6 +80,14 @@ impl Sides<'_> {
     fn denied(&self, denied: &Denied) -> Vec<String> {
         let Denied { passed, refusal } = denied;
         let side = passed.len();
+        if self.rules(side).is_empty() {
+            let nothing = match side {
+                0 => "asks for no requests",
+                _ => "gives none (nothing of that was granted, or it was revoked)",
+            };
+            let refuses = format!("{} {nothing}; {}", self.whose(side), self.remedy(side, refusal));
+            return self.allowed(passed).into_iter().chain([refuses]).collect();
+        }
         let nearest = match &refusal.nearest {
             Some(near) => format!("; the nearest rule is {}: `{}`", self.place(side, near.index), near.rule),
             None => String::new(),

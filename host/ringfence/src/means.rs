@@ -8,9 +8,7 @@ use ringfence_core::Secret;
 use ringfence_core::grant::{HttpRule, RuleSet};
 use ringfence_core::name::SourceName;
 use ringfence_core::tool_state::ToolState;
-use ringfence_egress::{
-    Access, BoundCredential, CredentialValue, Egress, GrantType, LackingCredential, OAuthClient, Tokens,
-};
+use ringfence_egress::{Access, BoundCredential, CredentialValue, Egress, LackingCredential, OAuthClient, Tokens};
 use ringfence_package::grant::{Credential, GrantedCredential, RequestPattern};
 use ringfence_package::{Effective, Installed};
 use ringfence_source_wasm::{Granter, Network, Reach, StatePlace, Workspace};
@@ -21,6 +19,7 @@ use thiserror::Error;
 use crate::grants::{GrantFile, GrantFileError, GrantHolders, Grants, Suspended};
 use crate::known_secrets::{KnownSecrets, Secrets, SecretsError};
 
+use asked::credential_option;
 pub(crate) use asked::{Asked, HeldBack};
 pub(crate) use asked::{asked, asked_by};
 
@@ -174,16 +173,8 @@ fn lost(given: &GrantedCredential, secrets: &Secrets) -> Option<String> {
 
 /// What to do about the credential `name`, which was not given.
 fn not_given(name: &str, asked: &Credential) -> String {
-    let given_by = match &asked.oauth2 {
-        None => format!("--credential {name}=NAME"),
-        Some(oauth2) => match oauth2.grant {
-            GrantType::ClientCredentials => format!("--credential {name}=NAME --client {name}=ID"),
-            GrantType::RefreshToken => {
-                format!("--credential {name}=NAME --client {name}=ID --refresh-token {name}=NAME")
-            }
-        },
-    };
-    format!("`ringfence secret set NAME` stores its value, and `ringfence grant SOURCE {given_by}` gives it")
+    let option = credential_option(name, asked);
+    format!("`ringfence secret set SECRET` stores its value, and `ringfence grant SOURCE {option}` gives it")
 }
 
 fn rule_set(requests: &[RequestPattern]) -> RuleSet {

@@ -62,9 +62,9 @@ fn automatic(folder: &Path, id: &str, deadline: &Deadline) -> Result<(Choice, St
     }
     match prove(folder, &Choice::Keyring, id, deadline) {
         Ok(backend) => Ok((Choice::Keyring, "automatically: it answers".into(), backend)),
-        Err(VaultError::Unavailable { cause, .. }) => {
+        Err(VaultError::Unavailable { .. }) => {
             let backend = prove(folder, &file, id, deadline)?;
-            Ok((file, format!("automatically: the system keyring does not answer ({cause})"), backend))
+            Ok((file, "automatically: there was no keyring of the system that answers".into(), backend))
         }
         Err(error) => Err(error),
     }

@@ -13,7 +13,7 @@ pub const MAX_VALUE: usize = 64 << 10;
 #[derive(Debug, Error)]
 pub enum ValueError {
     /// Nothing at all.
-    #[error("the value is empty: a secret has at least 1 byte")]
+    #[error("the value is empty: type it at the prompt, or give it on standard input")]
     Empty,
     /// More than [`MAX_VALUE`].
     #[error("the value is too long: a secret has at most {MAX_VALUE} bytes")]

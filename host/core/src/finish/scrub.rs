@@ -143,7 +143,9 @@ impl Scrubber {
         let message = self.message(&failure.message);
         let retry_after = failure.retry_after;
         match failure.kind {
-            FailureKind::InvalidParams => CallError::InvalidParams { tool, problems: vec![message] },
+            FailureKind::InvalidParams => {
+                CallError::InvalidParams { tool, said_by_tool: true, problems: vec![message] }
+            }
             FailureKind::AuthRequired => CallError::AuthRequired { tool, message },
             FailureKind::Unavailable => CallError::Unavailable { tool, reason: message, retry_after },
             FailureKind::NotFound | FailureKind::Failed => {

@@ -288,8 +288,9 @@ fn group_selector(group: &str, tools: &[Arc<Registered>]) -> Option<Selector> {
     (!is_slip || is_there(&source, tools)).then_some(Selector::Source(source))
 }
 
+/// The groups that are always there: those above, and the sources of tools without a prefix.
 fn group_names() -> impl Iterator<Item = &'static str> {
-    GROUPS.iter().map(|(name, _)| *name).chain([GUESTS])
+    GROUPS.iter().map(|(name, _)| *name).chain([GUESTS, SourceName::BUILTIN, SourceName::EMBEDDER])
 }
 
 /// Whether there is a source of that name, and no tool.

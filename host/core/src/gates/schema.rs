@@ -28,7 +28,7 @@ pub fn check(tool: Arc<Registered>, call: ToolCall, scrubber: &CurrentScrubber) 
     };
     let problems = validator.problems(call.arguments.value(), scrubber);
     if !problems.is_empty() {
-        return Err(CallError::InvalidParams { tool: tool.wire_name().to_owned(), problems });
+        return Err(CallError::InvalidParams { tool: tool.wire_name().to_owned(), said_by_tool: false, problems });
     }
     Ok(CheckedCall { id: call.id, tool, arguments: call.arguments, context: call.context })
 }

@@ -15,21 +15,22 @@ struct EngineWide {
     /// How the error names it.
     noun: &'static str,
     unit: &'static str,
-    remedy: &'static str,
+    /// What to do, told to whoever knows the configuration by this name.
+    remedy: fn(config: &str) -> String,
 }
 
 const STACK: EngineWide = EngineWide {
     code: "stack",
     noun: "stack",
     unit: "bytes",
-    remedy: "the operator can raise `stack_bytes` under [engine] in config.toml; it holds for all tools",
+    remedy: |config| format!("the operator can raise `stack_bytes` under [engine] in {config}; it holds for all tools"),
 };
 
 const DEPTH: EngineWide = EngineWide {
     code: "depth",
     noun: "depth",
     unit: "calls above it",
-    remedy: "tools call each other, perhaps in a circle: `ringfence grants` shows which calls which",
+    remedy: |_| "tools call each other, perhaps in a circle: `ringfence grants` shows which calls which".into(),
 };
 
 /// A call that ended because it reached a limit.
@@ -56,10 +57,10 @@ impl LimitExceeded {
         Self { limit: DEPTH.code.into(), used: Some(used), allowed, set_by: SetBy::Engine }
     }
 
-    /// What the caller or the operator can do.
-    pub fn remedy(&self, tool: &str) -> String {
+    /// What the caller or the operator can do. `config` is how they know the file of the configuration.
+    pub fn remedy(&self, tool: &str, config: &str) -> String {
         let Some(facts) = self.facts() else {
-            return self.engine_wide().map(|limit| limit.remedy).unwrap_or_default().into();
+            return self.engine_wide().map(|limit| (limit.remedy)(config)).unwrap_or_default();
         };
         match self.set_by {
             SetBy::Manifest => format!("the tool's own manifest sets this limit: its author can raise `{}`", facts.key),
@@ -71,7 +72,7 @@ impl LimitExceeded {
             SetBy::HttpRule => {
                 format!("the HTTP rule of `{tool}` that let the request pass sets this limit: raise it there")
             }
-            _ => format!("the operator can raise `{}` under [tools.\"{tool}\".limits] in config.toml", facts.key),
+            _ => format!("the operator can raise `{}` under [tools.\"{tool}\".limits] in {config}", facts.key),
         }
     }
 
@@ -113,9 +114,9 @@ mod tests {
     fn what_holds_for_all_tools_is_named_with_its_remedy() {
         let stack = LimitExceeded::stack(1024);
         assert_eq!(stack.to_string(), "over its limit of stack: 1024 bytes allowed for all tools");
-        assert!(stack.remedy("calc").contains("`stack_bytes` under [engine]"));
+        assert!(stack.remedy("calc", "config.toml").contains("`stack_bytes` under [engine]"));
         let depth = LimitExceeded::depth(9, 8);
         assert_eq!(depth.to_string(), "over its limit of depth: 8 calls above it allowed for all tools, 9 asked for");
-        assert!(depth.remedy("calc").contains("`ringfence grants`"));
+        assert!(depth.remedy("calc", "config.toml").contains("`ringfence grants`"));
     }
 }

@@ -7,15 +7,21 @@ use super::session::{Session, other_build};
 use super::show;
 use crate::request::{AuditEntry, Reply, Request};
 
+/// How many events a call has at most, but for the secrets that it gave out.
+const EVENTS_A_CALL: usize = 3;
+
 /// Read the record of all calls, newest first, or verify that it is whole.
 #[derive(Args)]
 pub(super) struct Audit {
     /// Check every event's place and seal instead of listing the last ones.
     #[arg(long)]
     verify: bool,
-    /// How many events to list, newest first.
+    /// How many calls to list, newest first; events with --events or --json.
     #[arg(long, default_value_t = 20)]
     last: usize,
+    /// List every event of a call (it began, it was permitted, it ended), not only how it ended.
+    #[arg(long)]
+    events: bool,
 }
 
 impl Audit {
@@ -25,17 +31,38 @@ impl Audit {
                 return Err(other_build());
             };
             return session.answer(&json!({"whole": true, "events": events}), |_| {
-                format!("The audit log is whole: {events} events.")
+                format!("The audit log is whole: {}.", show::count(events, "event"))
             });
         }
-        let Reply::Audit(events) = session.ask(Request::AuditRecent { limit: self.last }).await? else {
+        let each = if self.events || session.json { 1 } else { EVENTS_A_CALL };
+        let limit = self.last.saturating_mul(each);
+        let Reply::Audit(events) = session.ask(Request::AuditRecent { limit }).await? else {
             return Err(other_build());
         };
-        session.answer(&events, |events| text(events))
+        session.answer(&events, |events| if self.events { all(events) } else { calls(events, self.last) })
     }
 }
 
-fn text(events: &[AuditEntry]) -> String {
+/// One row a call, with its last event, and what each of its events says of it.
+fn calls(events: &[AuditEntry], most: usize) -> String {
+    let mut rows: Vec<AuditEntry> = Vec::new();
+    for event in events {
+        match rows.iter_mut().find(|row| row.call.is_some() && row.call == event.call) {
+            Some(row) => {
+                row.tool = row.tool.take().or_else(|| event.tool.clone());
+                row.user = row.user.take().or_else(|| event.user.clone());
+            }
+            None => rows.push(event.clone()),
+        }
+    }
+    let rows = rows.into_iter().take(most).map(|AuditEntry { time, event, call, tool, user, outcome, .. }| {
+        let [call, tool, user] = [call, tool, user].map(Option::unwrap_or_default);
+        [show::time(time), tool, user, outcome.unwrap_or(event), call]
+    });
+    show::table(["TIME", "TOOL", "USER", "HOW IT ENDED", "CALL"], rows)
+}
+
+fn all(events: &[AuditEntry]) -> String {
     let rows = events.iter().cloned().map(|entry| {
         let AuditEntry { sequence, time, event, call, tool, user, outcome, origin, parent } = entry;
         let said = [call, tool, user, outcome, origin, parent].map(Option::unwrap_or_default);

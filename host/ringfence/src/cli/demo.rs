@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::call::{shown, used};
+use super::exit::UsageError;
 use super::session::Session;
 use super::show;
 use crate::author::{package, scaffold};
@@ -55,7 +56,7 @@ impl Demo {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
         match self.keep {
             Some(folder) => {
-                fs_err::create_dir(&folder)?;
+                fs_err::create_dir(&folder).map_err(|error| unusable(&folder, error))?;
                 Story::new(session, &std::path::absolute(&folder)?).tell(true).await
             }
             None => {
@@ -64,6 +65,16 @@ impl Demo {
             }
         }
     }
+}
+
+/// Why `folder` cannot be the one that is kept.
+fn unusable(folder: &Path, error: std::io::Error) -> anyhow::Error {
+    let why = match error.kind() {
+        std::io::ErrorKind::AlreadyExists => "it is there already: name one that is not".to_owned(),
+        std::io::ErrorKind::NotFound => "the folder above it is not there: make that first".to_owned(),
+        _ => error.to_string(),
+    };
+    UsageError(format!("`{}` cannot be made: {why}", folder.display())).into()
 }
 
 struct Story<'a> {
@@ -140,7 +151,7 @@ impl<'a> Story<'a> {
         };
         self.say(&format!("An agent asks for too much: {stopped}."))?;
         let Reply::AuditWhole { events } = ask(door, Request::AuditVerify).await? else { anyhow::bail!("no audit") };
-        self.say(&format!("Every call is on record: {events} events, sealed and chained."))?;
+        self.say(&format!("Every call is on record: {}, sealed and chained.", show::count(events, "event")))?;
         Ok(())
     }
 

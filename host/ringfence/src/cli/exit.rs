@@ -65,12 +65,19 @@ pub(super) fn end(session: &Session, result: anyhow::Result<()>) -> ExitCode {
     if error.is::<Reported>() {
         return ExitCode::from(exit);
     }
-    let red = |text: &str| format!("{}{text}{}", session.paint("\x1b[1;31m"), session.paint("\x1b[0m"));
-    let message = format!("{} {}", red("error:"), printable(&text));
-    if !session.json || print_error(&code, &text, error.downcast_ref()).is_err() {
-        tell(&message);
+    let call = error.downcast_ref::<CallError>();
+    let hint = call.and_then(|error| error.hint(&configuration(session)));
+    if !session.json || print_error(&code, &text, hint.as_deref(), call).is_err() {
+        let red = |text: &str| format!("{}{text}{}", session.paint("\x1b[1;31m"), session.paint("\x1b[0m"));
+        let hint = hint.map(|hint| format!("\n  hint: {hint}")).unwrap_or_default();
+        tell(&format!("{} {}", red("error:"), printable(&format!("{text}{hint}"))));
     }
     ExitCode::from(exit)
+}
+
+/// The path of the configuration, as `ringfence config --path` prints it.
+fn configuration(session: &Session) -> String {
+    session.home().map_or_else(|_| "the configuration".into(), |home| home.config.display().to_string())
 }
 
 /// Ends a command line that clap does not take, or that asks for help.
@@ -78,18 +85,22 @@ pub(super) fn end_unparsed(error: &clap::Error, json: bool) -> ExitCode {
     let text = error.render().to_string();
     let wrong = error.use_stderr();
     // Whoever does not take the text learns of it by the exit code.
-    if !(wrong && json && print_error("usage", text.trim_start_matches("error: ").trim_end(), None).is_ok()) {
+    if !(wrong && json && print_error("usage", text.trim_start_matches("error: ").trim_end(), None, None).is_ok()) {
         let _ = error.print();
     }
     ExitCode::from(if wrong { USAGE } else { 0 })
 }
 
-/// An error as the one document that `--json` promises. Of a call, it has the tool's own word and when to retry.
-fn print_error(code: &str, text: &str, of_call: Option<&CallError>) -> std::io::Result<()> {
+/// An error as the one document that `--json` promises: with what to do about it, where that is known, and of a call with
+/// the tool's own word and when to retry.
+fn print_error(code: &str, text: &str, hint: Option<&str>, of_call: Option<&CallError>) -> std::io::Result<()> {
     let mut document = json!({"error": {"code": code, "message": text}});
-    let fields = of_call
-        .map(|error| [("tool_code", json!(error.tool_code())), ("retry_after_ms", json!(error.retry_after_ms()))]);
-    for (name, value) in fields.into_iter().flatten().filter(|(_, value)| !value.is_null()) {
+    let fields = [
+        ("hint", json!(hint)),
+        ("tool_code", json!(of_call.and_then(CallError::tool_code))),
+        ("retry_after_ms", json!(of_call.and_then(CallError::retry_after_ms))),
+    ];
+    for (name, value) in fields.into_iter().filter(|(_, value)| !value.is_null()) {
         document["error"][name] = value;
     }
     let mut out = anstream::stdout().lock();
@@ -104,7 +115,7 @@ pub(super) fn tell(text: &str) {
 
 fn describe(error: &anyhow::Error) -> (u8, String, String) {
     if let Some(error) = error.downcast_ref::<CallError>() {
-        return (of_call(error), error.code().into_owned(), error.for_operator());
+        return (of_call(error), error.code().into_owned(), error.to_string());
     }
     let told = error.downcast_ref::<Reported>().map(|Reported(error)| error);
     if let Some(error) = error.downcast_ref::<RequestError>().or(told) {

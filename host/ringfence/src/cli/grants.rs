@@ -38,7 +38,7 @@ fn next(entry: &GrantEntry) -> Option<String> {
     }
     let lacking = |asked: &Asked| match &asked.held_back {
         _ if asked.granted => None,
-        None => Some(format!("`ringfence grant {source} --all`, or only some of it.")),
+        None => command(source, &entry.asked),
         Some(HeldBack::Ended(_)) => Some(format!("`ringfence grant {source} --expires TIME` sets another end.")),
         Some(HeldBack::NoSecret(name)) => Some(format!("`ringfence secret set {name}` stores what is missing.")),
         Some(HeldBack::Suspended) => None,
@@ -46,6 +46,23 @@ fn next(entry: &GrantEntry) -> Option<String> {
     // Whatever else is missing, more of a grant that has ended gives nothing.
     let ended = |asked: &&Asked| matches!(asked.held_back, Some(HeldBack::Ended(_)));
     entry.asked.iter().find(ended).into_iter().chain(&entry.asked).find_map(lacking)
+}
+
+/// The command that grants what is asked for and not named in the grant; `None` where nothing is that the package needs.
+pub(super) fn command(source: &str, asked: &[Asked]) -> Option<String> {
+    let lacking = asked.iter().filter(|asked| !asked.granted && asked.held_back.is_none());
+    let mut options: Vec<&str> = Vec::new();
+    for option in lacking.filter_map(|asked| asked.option.as_deref()) {
+        if !options.contains(&option) {
+            options.push(option);
+        }
+    }
+    let options = (!options.is_empty()).then(|| options.join(" "))?;
+    let secret = match options.contains("=SECRET") {
+        true => "; `ringfence secret set SECRET` stores a secret",
+        false => "",
+    };
+    Some(format!("`ringfence grant {source} {options}`, or only some of it{secret}."))
 }
 
 /// What the grant of a source leaves of limits and rate.

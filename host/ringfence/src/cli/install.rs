@@ -7,6 +7,7 @@ use ringfence_distribution::{IndexPlace, Location, Wanted};
 use ringfence_store::Digest;
 
 use super::exit::{self, UsageError};
+use super::grants;
 use super::network::Network;
 use super::session::{Session, other_build};
 use super::show;
@@ -127,11 +128,11 @@ pub(super) fn text(report: &InstallReport) -> String {
     lines.extend(report.narrowed.iter().map(|text| format!("  note     {text}")));
     lines.extend(report.grant.iter().map(|text| format!("  note     {text}")));
     lines.extend(report.warnings.iter().map(|text| format!("  warning  {text}")));
-    if report.asked.iter().any(|asked| !asked.granted && asked.held_back.is_none()) {
-        lines.push(format!("It has to be granted what it asks for: `ringfence grant {} --all`.", package.source));
-    }
-    if let Some(tool) = package.tools.first() {
-        lines.push(format!("Next: `ringfence tools {tool}`, `ringfence call {tool} JSON`."));
-    }
+    // A call that needs what is not granted fails, so that comes first.
+    lines.extend(match (grants::command(&package.source, &report.asked), package.tools.first()) {
+        (Some(command), _) => Some(format!("Next: it has to be granted what it asks for: {command}")),
+        (None, Some(tool)) => Some(format!("Next: `ringfence tools {tool}`, `ringfence call {tool} JSON`.")),
+        (None, None) => None,
+    });
     lines.join("\n")
 }

@@ -53,6 +53,7 @@ impl Key {
 }
 
 fn generate(session: &Session, name: &str, no_password: bool) -> anyhow::Result<()> {
+    Path::new(name).parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(Ok(()), exit::there)?;
     let password = if no_password { None } else { Some(key_password()?) };
     let key = signing::generate(Path::new("."), name, password.as_ref()).map_err(|error| match error {
         SigningError::Name(_) => UsageError(error.to_string()).into(),

@@ -23,10 +23,14 @@ fn text(packages: &[PackageEntry]) -> String {
     }
     let rows = packages.iter().map(|package| {
         let signer = package.key_id.clone().unwrap_or_else(|| "UNSIGNED".into());
-        let state = package.stopped.as_ref().map_or_else(|| "ready".into(), |why| format!("stopped: {why}"));
+        let state = if package.stopped.is_some() { "stopped" } else { "ready" }.to_owned();
         let tools = package.tools.len().to_string();
         let location = package.location.clone().unwrap_or_else(|| "not known".into());
         [package.source.clone(), package.version.clone(), signer, state, tools, location]
     });
-    show::table(["SOURCE", "VERSION", "SIGNED BY", "STATE", "TOOLS", "FROM"], rows)
+    let table = show::table(["SOURCE", "VERSION", "SIGNED BY", "STATE", "TOOLS", "FROM"], rows);
+    let why = |PackageEntry { source, stopped, .. }: &PackageEntry| {
+        stopped.as_ref().map(|why| format!("\n\n`{source}` is stopped: {why}"))
+    };
+    format!("{table}{}", packages.iter().filter_map(why).collect::<String>())
 }

@@ -15,6 +15,7 @@ mod inspect;
 mod install;
 mod key;
 mod list;
+mod log;
 mod network;
 mod new;
 mod pack;
@@ -41,8 +42,6 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use tracing_subscriber::layer::SubscriberExt as _;
-use tracing_subscriber::util::SubscriberInitExt as _;
 
 use session::Session;
 
@@ -107,7 +106,7 @@ pub fn run() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return exit::end_unparsed(&error, asks_for_json(std::env::args_os())),
     };
-    init_log();
+    log::init(matches!(arguments.command, Command::Serve(_)));
     let session = Session { json: arguments.json, home: arguments.home };
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
@@ -158,32 +157,4 @@ async fn dispatch(command: Command, session: &Session) -> anyhow::Result<()> {
         Command::Verify(command) => command.run(session).await,
         Command::Completions(command) => command.run(session),
     }
-}
-
-/// What the log tells where the operator says nothing else.
-const LOGGED: &str = "warn,guest=info";
-
-/// The targets of our own records.
-const OURS: [&str; 6] = ["ringfence", "egress", "guest", "state", "tools", "vault"];
-
-/// The log goes to standard error; standard output belongs to answers and to protocols.
-fn init_log() {
-    use std::io::IsTerminal as _;
-    let filter = crate::config::log_filter().unwrap_or_else(|| LOGGED.into());
-    let lines = tracing_subscriber::fmt::layer()
-        .with_writer(std::io::stderr)
-        // It would tell of a standard error that takes nothing on standard error, and panic.
-        .log_internal_errors(false)
-        .with_ansi(std::io::stderr().is_terminal());
-    tracing_subscriber::registry()
-        .with(lines)
-        .with(tracing_subscriber::EnvFilter::new(filter))
-        .with(tracing_subscriber::filter::filter_fn(may_be_logged))
-        .init();
-}
-
-/// Whether a record can be shown at all. Libraries tell whole messages, and so what callers keep secret: of them only
-/// errors are, whatever the operator asks for.
-fn may_be_logged(record: &tracing::Metadata<'_>) -> bool {
-    OURS.iter().any(|ours| record.target().starts_with(ours)) || *record.level() == tracing::Level::ERROR
 }

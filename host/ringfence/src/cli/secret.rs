@@ -180,10 +180,16 @@ fn imported(file: &std::path::Path) -> anyhow::Result<Request> {
     Ok(Request::SecretImport { secrets: secrets.collect() })
 }
 
+/// What is listed where there is nothing to list.
+const NONE: &str = "There are no secrets. Next: `ringfence secret set NAME`.";
+
 fn list(report: &SecretReport) -> String {
     let Some(place) = &report.place else {
-        return "There are no secrets. Next: `ringfence secret set NAME`.".into();
+        return NONE.into();
     };
+    if report.secrets.is_empty() {
+        return format!("{NONE} It will live in {place}.");
+    }
     let rows = report.secrets.iter().map(|secret| {
         let rotated = secret.rotated.map_or_else(|| "never".into(), show::time);
         [secret.name.clone(), show::time(secret.created), rotated]

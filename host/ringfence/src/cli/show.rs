@@ -34,6 +34,11 @@ pub(super) fn time(ms: u64) -> String {
     time.map_or_else(String::new, |time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
 }
 
+/// So many things, whose name `one` is that of one of them.
+pub(super) fn count(number: u64, one: &str) -> String {
+    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
+}
+
 /// A digest, short enough to read.
 pub(super) fn short(digest: &str) -> String {
     digest.chars().take(12).collect()

@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::exit;
 use super::session::Session;
+use super::show;
 use crate::Ringfence;
 use crate::author::{compile, package};
 use crate::config::{Config, Home, RateConfig};
@@ -56,10 +57,15 @@ impl Test {
         }
         spinner.finish_and_clear();
         if !wrong.is_empty() {
-            anyhow::bail!("{} of {ran} examples do not show what happens:\n  {}", wrong.len(), wrong.join("\n  "));
+            anyhow::bail!(
+                "{} of {} do not show what happens:\n  {}",
+                wrong.len(),
+                show::count(ran, "example"),
+                wrong.join("\n  ")
+            );
         }
         session.answer(&json!({"native_tests": "passed", "examples": ran}), |_| {
-            format!("The native tests passed, and {ran} examples ran in the sandbox as they say.")
+            format!("The native tests passed, and so did {} in the sandbox.", show::count(ran, "example"))
         })
     }
 }

@@ -34,12 +34,10 @@ pub(super) fn tool(entry: ToolEntry) -> Tool {
 }
 
 pub(super) fn output(output: ToolOutput) -> CallToolResult {
-    let usage = json!({
-        "fuel": output.usage.fuel,
-        "peak_memory_bytes": output.usage.peak_memory,
-        "duration_us": u64::try_from(output.duration.as_micros()).unwrap_or(u64::MAX),
-        "cost": output.cost.map(|cost| cost.to_string()),
-    });
+    // Spelt as in the output that `ringfence call --json` prints.
+    let mut usage = json!(output.usage);
+    usage["duration_us"] = json!(u64::try_from(output.duration.as_micros()).unwrap_or(u64::MAX));
+    usage["cost"] = json!(output.cost.map(|cost| cost.to_string()));
     let mut result = CallToolResult::success(contents(output.content, output.user_content));
     result.structured_content = output.structured;
     result.meta = Some(meta(USAGE_META, usage));

@@ -3,13 +3,16 @@
 use std::fmt;
 
 use ringfence_core::tool_state::StateQuota;
-use ringfence_egress::Scope;
+use ringfence_egress::{GrantType, Scope};
 use ringfence_package::grant::{Capabilities, Credential, GrantedCredential};
 use ringfence_package::{Granted, PackageInfo};
 use ringfence_vault::Vault;
 use serde::{Deserialize, Serialize};
 
 use super::SourceGrant;
+
+/// The option of `ringfence grant` for what needs no choice.
+const ALL: &str = "--all";
 
 /// One thing that a package asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +21,8 @@ pub(crate) struct Asked {
     pub(crate) what: String,
     /// Whether it is granted, as it was asked for.
     pub(crate) granted: bool,
+    /// What of `ringfence grant` gives it; `None` where the package does without.
+    pub(crate) option: Option<String>,
     /// Why it is not, where the grant names it.
     pub(crate) held_back: Option<HeldBack>,
 }
@@ -87,7 +92,13 @@ pub(crate) fn asked(
     lacks: impl Fn(&GrantedCredential) -> Option<HeldBack>,
 ) -> Vec<Asked> {
     let mut list = Vec::new();
-    let mut add = |what: String, given: bool| list.push(Asked { what, granted: given, held_back: None });
+    let asked_for = |what: String, given: bool, option: &str| Asked {
+        what,
+        granted: given,
+        option: Some(option.to_owned()),
+        held_back: None,
+    };
+    let mut add = |what: String, given: bool| list.push(asked_for(what, given, ALL));
     for rule in &requested.http {
         add(
             format!("HTTP {rule}"),
@@ -99,9 +110,10 @@ pub(crate) fn asked(
         let what =
             format!("credential `{name}`{}{optional} {}", obtained(asked), asked.description).trim_end().to_owned();
         let held_back = granted.credentials.get(name).filter(|given| is_given(asked, given)).map(&lacks);
-        list.push(Asked { what, granted: held_back == Some(None), held_back: held_back.flatten() });
+        let option = (!asked.optional).then(|| credential_option(name, asked));
+        list.push(Asked { what, granted: held_back == Some(None), option, held_back: held_back.flatten() });
     }
-    let mut add = |what: String, given: bool| list.push(Asked { what, granted: given, held_back: None });
+    let mut add = |what: String, given: bool| list.push(asked_for(what, given, ALL));
     let (asked, given) = (&requested.secrets, &granted.secrets);
     for (verb, asked, given) in [("asking for", &asked.test, &given.test), ("signing with", &asked.sign, &given.sign)] {
         asked.iter().for_each(|pattern| add(format!("{verb} the secret `{pattern}`"), given.contains(pattern)));
@@ -111,18 +123,31 @@ pub(crate) fn asked(
         asked.iter().for_each(|pattern| add(format!("{verb} `{pattern}`"), given.contains(pattern)));
     }
     for name in &requested.env {
-        add(format!("the environment value `{name}`"), granted.env.contains_key(name));
+        let (what, given) = (format!("the environment value `{name}`"), granted.env.contains_key(name));
+        list.push(asked_for(what, given, &format!("--env {name}=VALUE")));
     }
     for (alias, wanted) in &requested.tools {
         let tool = granted.tools.get(alias).map_or_else(|| "a tool".into(), |tool| format!("`{tool}`"));
-        add(format!("calling {tool} as `{alias}` {wanted}").trim_end().to_owned(), granted.tools.contains_key(alias));
+        let what = format!("calling {tool} as `{alias}` {wanted}").trim_end().to_owned();
+        list.push(asked_for(what, granted.tools.contains_key(alias), &format!("--tool {alias}=TOOL")));
     }
     if let Some(asked) = requested.state {
         let StateQuota { bytes, keys } = asked;
         let given = granted.state.is_some_and(|given| given.least(asked) == asked);
-        add(format!("keeping {bytes} bytes and {keys} keys for each user"), given);
+        list.push(asked_for(format!("keeping {bytes} bytes and {keys} keys for each user"), given, ALL));
     }
     list
+}
+
+/// What `ringfence grant` is told for the credential `name`.
+pub(super) fn credential_option(name: &str, asked: &Credential) -> String {
+    match asked.oauth2.as_ref().map(|oauth2| oauth2.grant) {
+        None => format!("--credential {name}=SECRET"),
+        Some(GrantType::ClientCredentials) => format!("--credential {name}=SECRET --client {name}=ID"),
+        Some(GrantType::RefreshToken) => {
+            format!("--credential {name}=SECRET --client {name}=ID --refresh-token {name}=SECRET")
+        }
+    }
 }
 
 /// Whether `given` is what `asked` asks for.

@@ -41,7 +41,11 @@ impl Packages {
         let tools = self.registry.all();
         let nearest = ringfence_core::name::nearest(tool, tools.iter().map(|tool| tool.wire_name()), 1);
         let error = CallError::NotFound { name: tool.to_owned(), nearest };
-        Err(RequestError { kind: ErrorKind::NotFound, code: "grant.tool".into(), message: error.for_operator() })
+        Err(RequestError {
+            kind: ErrorKind::NotFound,
+            code: "grant.tool".into(),
+            message: format!("{error}; `ringfence tools` lists them all"),
+        })
     }
 
     pub(super) fn revoke_grant(&self, source: &str) -> Result<(), RequestError> {

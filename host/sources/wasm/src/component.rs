@@ -14,7 +14,7 @@ use crate::engine::{Engine, Profile};
 use crate::kind::Kind;
 use crate::near_agent;
 use crate::plain::FunctionError;
-use crate::reach::{Granter, Reach};
+use crate::reach::{Granter, Lacking, Reach};
 use crate::state::GuestState;
 use crate::{wasi, wasi_http};
 
@@ -54,23 +54,20 @@ pub enum CodeError {
     /// It needs something that this host does not have.
     #[error("{0}")]
     Import(String),
-    /// It imports something of which nothing was granted.
-    #[error("it imports `{import}`, and nothing of that is granted to it: {}", .granter.remedy())]
+    /// It needs something of which nothing was granted.
+    #[error("it needs to {ability}, and nothing of that is granted to it: {}", .granter.remedy())]
     NotGranted {
-        /// The interface.
-        import: String,
+        /// What it needs to do.
+        ability: &'static str,
         /// Who could grant it.
         granter: Granter,
     },
     /// It is granted files, and there is no folder that they could be in.
     #[error(
-        "it imports `{import}`, and this host has no workspace: set `root` under [workspace] in config.toml to a folder and \
+        "it needs to use files, and this host has no folder for them: set `root` under [workspace] in config.toml to one and \
          restart ringfence; `ringfence config --path` says where that file is"
     )]
-    NoWorkspace {
-        /// The interface.
-        import: String,
-    },
+    NoWorkspace,
     /// It exports functions that cannot be tools.
     #[error(transparent)]
     Function(#[from] FunctionError),
@@ -123,10 +120,8 @@ impl GuestComponent {
             let compiled = self.code.compiled(&self.engine).await?;
             let loaded = Loaded::new(&self.engine, &compiled)?;
             match self.reach.lacks(loaded.imports.iter().map(String::as_str)) {
-                Some(import) if self.reach.lacks_root(import) => {
-                    Err(CodeError::NoWorkspace { import: import.to_owned() })
-                }
-                Some(import) => Err(CodeError::NotGranted { import: import.to_owned(), granter: self.reach.granter }),
+                Some(Lacking::Folder) => Err(CodeError::NoWorkspace),
+                Some(Lacking::Grant(ability)) => Err(CodeError::NotGranted { ability, granter: self.reach.granter }),
                 None => Ok(Arc::new(loaded)),
             }
         };

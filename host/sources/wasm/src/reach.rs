@@ -69,26 +69,36 @@ pub struct StatePlace {
     pub package: SourceName,
 }
 
-/// The interface of the files, of every version.
-const WORKSPACE: &str = "ringfence:tool/workspace@";
+/// What a component needs and does not have.
+#[derive(Clone, Copy)]
+pub(crate) enum Lacking {
+    /// Nothing was granted of what it would do.
+    Grant(&'static str),
+    /// Files were granted, and the operator has named no folder that they could be in.
+    Folder,
+}
 
 impl Reach {
-    /// The first of `imports` of which nothing was granted: an interface is there only for who was granted something of it.
-    pub(crate) fn lacks<'a>(&self, imports: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-        let given = [
-            ("ringfence:tool/http@", self.network.is_some()),
-            ("wasi:http/outgoing-handler@", self.network.is_some()),
-            ("ringfence:tool/secrets@", self.grant.uses_secrets() && self.vault.is_some()),
-            (WORKSPACE, self.grant.uses_workspace() && self.workspace.is_some()),
-            ("ringfence:tool/tools@", self.grant.calls_tools()),
-            ("ringfence:tool/state@", self.grant.keeps_state() && self.state.is_some()),
+    /// What the first of `imports` needs that is not there: an interface is there only for who was granted something of
+    /// it.
+    pub(crate) fn lacks<'a>(&self, mut imports: impl Iterator<Item = &'a str>) -> Option<Lacking> {
+        let of_grant = |given: bool, ability| (!given).then_some(Lacking::Grant(ability));
+        let network = || of_grant(self.network.is_some(), "send requests");
+        let files = match (self.grant.uses_workspace(), &self.workspace) {
+            (true, None) => Some(Lacking::Folder),
+            (granted, _) => of_grant(granted, "use files"),
+        };
+        let lacking = [
+            ("ringfence:tool/http@", network()),
+            ("wasi:http/outgoing-handler@", network()),
+            ("ringfence:tool/secrets@", of_grant(self.grant.uses_secrets() && self.vault.is_some(), "use secrets")),
+            ("ringfence:tool/workspace@", files),
+            ("ringfence:tool/tools@", of_grant(self.grant.calls_tools(), "call other tools")),
+            (
+                "ringfence:tool/state@",
+                of_grant(self.grant.keeps_state() && self.state.is_some(), "keep values between calls"),
+            ),
         ];
-        let lacking = |import: &&str| given.iter().any(|(name, given)| import.starts_with(name) && !given);
-        imports.into_iter().find(lacking)
-    }
-
-    /// Whether `import`, which is lacking, is so although it was granted: the operator has named no folder.
-    pub(crate) fn lacks_root(&self, import: &str) -> bool {
-        import.starts_with(WORKSPACE) && self.grant.uses_workspace() && self.workspace.is_none()
+        imports.find_map(|import| lacking.iter().find(|(name, _)| import.starts_with(name))?.1)
     }
 }

@@ -24,7 +24,7 @@ impl tools::Host for GuestState {
             Ok(parameters) => parameters,
             Err(error) => {
                 let problems = vec![format!("they are not JSON: {error}")];
-                return Ok(Err(convert::call_error(&CallError::InvalidParams { tool, problems })));
+                return Ok(Err(convert::call_error(&CallError::InvalidParams { tool, said_by_tool: false, problems })));
             }
         };
         let ended = onward.call(&tool, parameters).await;

@@ -132,7 +132,7 @@ fn without_a_choice_it_is_the_keyring_or_else_the_file() {
     vault.set(name("a"), secret("x")).unwrap();
     let location = vault.location().unwrap();
     let (place, why) =
-        if answers { (Place::Keyring, "automatically: it answers") } else { (Place::File, "does not answer (") };
+        if answers { (Place::Keyring, "automatically: it answers") } else { (Place::File, "no keyring of the system") };
     assert_eq!(location.place, place);
     assert!(location.chosen.contains(why), "{location:?}");
     vault.remove(&name("a")).unwrap();
