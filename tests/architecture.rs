@@ -55,7 +55,7 @@ const ONLY_IN: &[(&str, &[&str])] = &[
     ("rmcp", &["ringfence"]),
     ("clap", &["ringfence"]),
     ("minisign", &["ringfence-package"]),
-    ("reqwest", &["ringfence-egress"]),
+    ("hyper", &["ringfence-egress"]),
     ("keyring", &["ringfence-vault"]),
 ];
 

@@ -1,32 +1,34 @@
 //! The HTTP clients: how connections are made, and who shares them.
 
+mod connection;
+mod idle;
+mod message;
+
 use std::collections::VecDeque;
+use std::error::Error as StdError;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use reqwest::Client;
-use reqwest::redirect::Policy;
+use http::Uri;
+use hyper_rustls::HttpsConnector;
+use hyper_util::client::legacy::connect::HttpConnector;
 use ringfence_core::finish::current::CurrentScrubber;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
 use thiserror::Error;
+use tower_service::Service as _;
 
+pub(crate) use self::connection::Arriving;
+use self::connection::{Connection, Failed};
+use self::idle::{Home, IdleConnections};
+pub(crate) use self::message::{Answer, Message};
 use crate::address::AddressGrants;
 use crate::hosts::FixedHosts;
 use crate::resolve::{CheckedResolver, Resolver, SystemResolver};
 
 /// Clients that are kept, one for each set of granted addresses. Few hosts have more than a handful of sets.
 const MAX_CLIENTS: usize = 32;
-
-/// Idle connections that are kept for each host and client.
-const MAX_IDLE: usize = 8;
-
-/// How long an idle connection is kept. Most servers close theirs after 60 to 120 s.
-const IDLE: Duration = Duration::from_secs(60);
-
-/// The most headers of a response; the largest of real ones have some 60.
-const MAX_HEADERS: usize = 128;
 
 /// What differs from host to host.
 pub struct Settings {
@@ -68,12 +70,29 @@ pub enum SettingsError {
     Tls(#[from] rustls::Error),
 }
 
+/// Why a client has no answer. It knows no URL, since a credential may be in one.
+#[derive(Debug, Error)]
+pub enum ClientError {
+    /// What the URL names cannot be written into a request.
+    #[error("the URL cannot be sent")]
+    Url(#[from] http::Error),
+    /// No connection in time.
+    #[error("there was no connection after {} ms", .0.as_millis())]
+    Slow(Duration),
+    /// No connection.
+    #[error(transparent)]
+    Connect(Box<dyn StdError + Send + Sync>),
+    /// The connection broke, or what came over it was not HTTP.
+    #[error(transparent)]
+    Exchange(#[from] hyper::Error),
+}
+
 /// The clients. Connections are kept and shared inside one, so there is one for each set of granted addresses: a tool
 /// must not get a connection to an address that only another tool may reach.
 pub(crate) struct Clients {
     resolver: Arc<dyn Resolver>,
     hosts: Arc<FixedHosts>,
-    tls: ClientConfig,
+    tls: Arc<ClientConfig>,
     connect_timeout: Duration,
     /// The one used last stands last.
     kept: Mutex<VecDeque<(AddressGrants, Client)>>,
@@ -81,50 +100,73 @@ pub(crate) struct Clients {
 
 impl Clients {
     pub(crate) fn new(settings: Settings) -> Result<Self, SettingsError> {
-        let tls = tls(&settings.authorities)?;
+        let tls = Arc::new(tls(&settings.authorities)?);
         let Settings { resolver, hosts, connect_timeout, .. } = settings;
         Ok(Self { resolver, hosts: Arc::new(hosts), tls, connect_timeout, kept: Mutex::default() })
     }
 
-    /// The client of all tools with these `grants`, for whoever waits `patience` for a connection. One who waits less
-    /// than the others gets a client of its own, since a client has one time for that.
-    pub(crate) fn get(&self, grants: &AddressGrants, patience: Option<Duration>) -> Result<Client, reqwest::Error> {
-        if let Some(patience) = patience.filter(|patience| *patience < self.connect_timeout) {
-            return self.build(grants, patience);
-        }
+    /// The client of all tools with these `grants`.
+    pub(crate) fn get(&self, grants: &AddressGrants) -> Client {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let place = kept.iter().position(|(own, _)| own == grants);
         let (grants, client) = match place.and_then(|place| kept.remove(place)) {
             Some(found) => found,
-            None => (grants.clone(), self.build(grants, self.connect_timeout)?),
+            None => (grants.clone(), self.build(grants)),
         };
         if kept.len() == MAX_CLIENTS {
             kept.pop_front();
         }
         kept.push_back((grants, client.clone()));
-        Ok(client)
+        client
     }
 
-    fn build(&self, grants: &AddressGrants, connect_timeout: Duration) -> Result<Client, reqwest::Error> {
+    fn build(&self, grants: &AddressGrants) -> Client {
         let (resolver, hosts) = (Arc::clone(&self.resolver), Arc::clone(&self.hosts));
-        let resolver = CheckedResolver { resolver, hosts, grants: grants.clone() };
-        Client::builder()
-            // A proxy resolves names itself: with HTTPS_PROXY set, no address would be checked.
-            .no_proxy()
-            .dns_resolver(resolver)
-            // Every redirect is a new decision, every request is counted: the client does neither by itself.
-            .redirect(Policy::none())
-            .retry(reqwest::retry::never())
-            .referer(false)
-            // With HTTP/1.1 a connection serves one request at a time, so dropping a response ends it at the server.
-            .http1_only()
-            .http1_max_headers(MAX_HEADERS)
-            .tls_backend_preconfigured(self.tls.clone())
-            .connect_timeout(connect_timeout)
-            .pool_idle_timeout(IDLE)
-            .pool_max_idle_per_host(MAX_IDLE)
-            .user_agent(concat!("ringfence/", env!("CARGO_PKG_VERSION")))
-            .build()
+        let mut tcp = HttpConnector::new_with_resolver(CheckedResolver { resolver, hosts, grants: grants.clone() });
+        tcp.enforce_http(false);
+        // A request is written whole; waiting for more of it would only make it late.
+        tcp.set_nodelay(true);
+        let connector = HttpsConnector::from((tcp, Arc::clone(&self.tls)));
+        Client { connector, connect_timeout: self.connect_timeout, idle: Arc::default() }
+    }
+}
+
+/// Speaks HTTP/1.1, where a connection serves one request at a time, so that dropping a response ends it at the server.
+///
+/// It uses no proxy: that would resolve names itself, and no address would be checked. It follows no redirect and asks
+/// nothing twice: every redirect is a new decision, every request is counted.
+#[derive(Clone)]
+pub(crate) struct Client {
+    connector: HttpsConnector<HttpConnector<CheckedResolver>>,
+    connect_timeout: Duration,
+    idle: Arc<IdleConnections>,
+}
+
+impl Client {
+    /// Sends `message` and waits for the head of the answer. Who waits less than others for a connection says so by
+    /// `patience`.
+    pub(crate) async fn exchange(&self, message: Message, patience: Option<Duration>) -> Result<Answer, ClientError> {
+        let Message { origin, mut request } = message;
+        let home = Home::new(&self.idle, origin);
+        while let Some(connection) = home.take() {
+            match connection.exchange(request, &home).await {
+                // The server has closed it meanwhile.
+                Err(Failed { unsent: Some(unsent), .. }) => request = unsent,
+                answer => return Ok(answer?),
+            }
+        }
+        let connection = self.connect(home.origin(), patience).await?;
+        Ok(connection.exchange(request, &home).await?)
+    }
+
+    async fn connect(&self, origin: &str, patience: Option<Duration>) -> Result<Connection, ClientError> {
+        let origin = Uri::try_from(origin).map_err(http::Error::from)?;
+        let patience = patience.map_or(self.connect_timeout, |patience| patience.min(self.connect_timeout));
+        // The connector is always ready, so a clone of it is.
+        let connecting = self.connector.clone().call(origin);
+        let stream = tokio::time::timeout(patience, connecting).await;
+        let stream = stream.map_err(|_| ClientError::Slow(patience))?.map_err(ClientError::Connect)?;
+        Ok(Connection::new(stream).await?)
     }
 }
 
@@ -160,23 +202,16 @@ mod tests {
         ));
     }
 
-    #[tokio::test]
-    async fn few_clients_are_kept_and_those_used_last() {
+    #[test]
+    fn few_clients_are_kept_and_those_used_last() {
         let clients = Clients::new(Settings::default()).unwrap();
         let grants = |i: u8| AddressGrants::new([format!("10.0.0.{i}/32").parse().unwrap()]);
         for i in 0..=u8::try_from(MAX_CLIENTS).unwrap() {
-            clients.get(&grants(i), None).unwrap();
-            clients.get(&grants(0), Some(Duration::MAX)).unwrap();
+            clients.get(&grants(i));
+            clients.get(&grants(0));
         }
         let kept = clients.kept.lock().unwrap();
         assert_eq!(kept.len(), MAX_CLIENTS);
         assert!(kept.iter().any(|(own, _)| *own == grants(0)) && !kept.iter().any(|(own, _)| *own == grants(1)));
-    }
-
-    #[tokio::test]
-    async fn who_waits_less_for_a_connection_takes_no_place() {
-        let clients = Clients::new(Settings::default()).unwrap();
-        clients.get(&AddressGrants::default(), Some(Duration::from_millis(1))).unwrap();
-        assert!(clients.kept.lock().unwrap().is_empty());
     }
 }

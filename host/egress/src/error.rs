@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use crate::access::Denied;
 use crate::address::AddressRefused;
+use crate::client::ClientError;
 use crate::credential::CredentialError;
 use crate::decode::DecodeError;
 use crate::oauth::TokenError;
@@ -95,7 +96,7 @@ pub enum EgressError {
         origin: String,
         /// What went wrong.
         #[source]
-        source: reqwest::Error,
+        source: ClientError,
     },
     /// The connection broke, or what came over it was not HTTP.
     #[error("{origin} did not answer properly")]
@@ -104,11 +105,8 @@ pub enum EgressError {
         origin: String,
         /// What went wrong.
         #[source]
-        source: reqwest::Error,
+        source: ClientError,
     },
-    /// No client could be made.
-    #[error("the host cannot send requests now")]
-    Client(#[source] reqwest::Error),
 }
 
 fn without_address(error: &ResolveError) -> String {
@@ -121,16 +119,20 @@ fn without_address(error: &ResolveError) -> String {
 }
 
 impl EgressError {
-    /// What the HTTP client says of a request to `origin`. The URL it knows is left out: a credential may be in it.
-    pub(crate) fn of_client(origin: String, error: reqwest::Error) -> Self {
-        let error = error.without_url();
-        if let Some(resolve) = resolve_error(&error) {
-            return Self::Resolve(resolve);
+    /// What the HTTP client says of a request to `origin`.
+    pub(crate) fn of_client(origin: String, error: ClientError) -> Self {
+        let ClientError::Connect(cause) = &error else {
+            return match error {
+                ClientError::Slow(_) => Self::Connect { origin, source: error },
+                _ => Self::Transport { origin, source: error },
+            };
+        };
+        if let Some(own) = cause_of(&**cause, |cause| cause.downcast_ref().map(ResolveError::again)) {
+            return Self::Resolve(own);
         }
-        match TlsFault::of(&error) {
-            Some(fault) if error.is_connect() => Self::Tls { origin, source: fault },
-            None if error.is_connect() => Self::Connect { origin, source: error },
-            _ => Self::Transport { origin, source: error },
+        match cause_of(&**cause, TlsFault::of) {
+            Some(fault) => Self::Tls { origin, source: fault },
+            None => Self::Connect { origin, source: error },
         }
     }
 
@@ -176,7 +178,6 @@ impl EgressError {
             Self::Tls { .. } => "http.tls",
             Self::Connect { .. } => "http.connect",
             Self::Transport { .. } => "http.transport",
-            Self::Client(_) => "http.client",
         }
     }
 
@@ -205,8 +206,7 @@ impl EgressError {
             | Self::Decode(_)
             | Self::Tls { .. }
             | Self::Connect { .. }
-            | Self::Transport { .. }
-            | Self::Client(_) => chain(self),
+            | Self::Transport { .. } => chain(self),
         }
     }
 }
@@ -234,12 +234,12 @@ fn chain(error: &dyn StdError) -> String {
     text
 }
 
-/// Our own error, which the client carries somewhere among the causes of its own.
-fn resolve_error(error: &reqwest::Error) -> Option<ResolveError> {
-    let mut cause = error.source();
+/// What `of` makes of the first of `error` and its causes that it knows.
+fn cause_of<T>(error: &(dyn StdError + 'static), of: impl Fn(&(dyn StdError + 'static)) -> Option<T>) -> Option<T> {
+    let mut cause = Some(error);
     while let Some(error) = cause {
-        if let Some(own) = error.downcast_ref::<ResolveError>() {
-            return Some(own.again());
+        if let Some(known) = of(error) {
+            return Some(known);
         }
         cause = error.source();
     }

@@ -26,7 +26,7 @@ mod upload;
 pub use access::{Access, BoundCredential, CredentialValue, Decision, Denied, LackingCredential};
 pub use address::{AddressGrants, AddressRefused, RefusedRange};
 pub use budget::Budget;
-pub use client::{Settings, SettingsError};
+pub use client::{ClientError, Settings, SettingsError};
 pub use credential::{CredentialError, MIN_CREDENTIAL, Placement, PlacementError, is_forbidden_header, withhold};
 pub use decode::{DecodeError, Decoded, decode};
 pub use error::EgressError;

@@ -3,11 +3,16 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs as _};
 use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::vec;
 
 use async_trait::async_trait;
-use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use futures::FutureExt as _;
+use futures::future::BoxFuture;
+use hyper_util::client::legacy::connect::dns::Name;
 use thiserror::Error;
 use tokio::sync::Semaphore;
+use tower_service::Service;
 
 use crate::address::{AddressGrants, AddressRefused};
 use crate::hosts::FixedHosts;
@@ -75,7 +80,7 @@ pub enum ResolveError {
 }
 
 impl ResolveError {
-    /// The same error once more: the client keeps its own.
+    /// The same error once more: the connector keeps its own.
     pub(crate) fn again(&self) -> Self {
         match self {
             Self::Lookup { name, source } => {
@@ -88,24 +93,33 @@ impl ResolveError {
 }
 
 /// The resolver of one client: what it returns is all that is ever connected to.
+#[derive(Clone)]
 pub(crate) struct CheckedResolver {
     pub(crate) resolver: Arc<dyn Resolver>,
     pub(crate) hosts: Arc<FixedHosts>,
     pub(crate) grants: AddressGrants,
 }
 
-impl Resolve for CheckedResolver {
-    fn resolve(&self, name: Name) -> Resolving {
-        let (resolver, hosts, grants) = (Arc::clone(&self.resolver), Arc::clone(&self.hosts), self.grants.clone());
-        Box::pin(async move {
+impl Service<Name> for CheckedResolver {
+    type Response = vec::IntoIter<SocketAddr>;
+    type Error = ResolveError;
+    type Future = BoxFuture<'static, Result<Self::Response, ResolveError>>;
+
+    fn poll_ready(&mut self, _context: &mut Context<'_>) -> Poll<Result<(), ResolveError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, name: Name) -> Self::Future {
+        let Self { resolver, hosts, grants } = self.clone();
+        let resolve = async move {
             let found = match hosts.get(name.as_str()) {
                 Some(address) => vec![address],
                 None => look_up(&*resolver, name.as_str()).await?,
             };
             check(&found, &grants, name.as_str())?;
-            let addresses: Addrs = Box::new(found.into_iter());
-            Ok(addresses)
-        })
+            Ok(found.into_iter())
+        };
+        resolve.boxed()
     }
 }
 

@@ -9,9 +9,9 @@ use futures::stream::{self, BoxStream};
 use futures::{Stream, StreamExt as _, TryStreamExt as _};
 use http::header::{CONNECTION, WWW_AUTHENTICATE};
 use http::{HeaderMap, HeaderName, StatusCode};
-use http_body_util::BodyStream;
 
 use crate::budget::{Clock, Counter};
+use crate::client::Arriving;
 use crate::error::EgressError;
 use crate::scan::Scanner;
 use crate::target::Target;
@@ -111,15 +111,14 @@ impl std::fmt::Debug for Body {
     }
 }
 
-/// The body of `answer` as it arrives, and where its trailers will be, clean of what is not for a guest.
+/// The data of `body`, and where its trailers will be, clean of what is not for a guest.
 pub(crate) fn arriving(
-    answer: reqwest::Response,
+    body: Arriving,
     scanner: Scanner,
-) -> (impl Stream<Item = Result<Bytes, reqwest::Error>> + Send, Trailers) {
-    let frames = BodyStream::new(reqwest::Body::from(answer));
+) -> (impl Stream<Item = Result<Bytes, hyper::Error>> + Send, Trailers) {
     let trailers = Trailers::default();
     let place = trailers.clone();
-    let data = frames.try_filter_map(move |frame| {
+    let data = body.try_filter_map(move |frame| {
         let data = frame.into_data().map_err(|frame| {
             let mut last = frame.into_trailers().unwrap_or_default();
             clean(&mut last);

@@ -11,7 +11,7 @@ use ringfence_core::{Limits, Secret};
 
 use crate::access::{Access, BoundCredential, CredentialValue, Decision};
 use crate::budget::{Budget, Clock, Counter};
-use crate::client::{Clients, Settings, SettingsError};
+use crate::client::{Answer, Clients, Message, Settings, SettingsError};
 use crate::credential::withhold;
 use crate::decode::{ACCEPTED, decode};
 use crate::error::EgressError;
@@ -51,10 +51,10 @@ impl Egress {
         for hop in 0..=MAX_REDIRECTS {
             let sent = sending.hop(&request, hop == 0, &mut clock).await;
             let (answer, limits) = if hop == 0 { sent? } else { sent.map_err(EgressError::of_redirect)? };
-            match follow(&request, answer.status(), answer.headers())? {
+            match follow(&request, answer.status, &answer.headers)? {
                 // Before anything is said of it: whoever was sent a credential can write it into a URL.
                 Some(next) => {
-                    let leak = self.scanner(access).redirect(answer.headers(), &next.to_outgoing());
+                    let leak = self.scanner(access).redirect(&answer.headers, &next.to_outgoing());
                     leak.map_err(|leak| EgressError::from(leak).of_redirect())?;
                     request = next;
                 }
@@ -95,8 +95,7 @@ impl Egress {
         } else if is_mostly_bare(&request.method) && Pin::new(&mut body).peek().await.is_none() {
             clock.within(sending.exchange(&request, &decision, carried)).await?
         } else {
-            let mut made = make(&request, &decision, &carried)?;
-            *made.body_mut() = Some(reqwest::Body::wrap_stream(body));
+            let mut made = make(&request, &decision, &carried)?.with_upload(body.boxed());
             length.map(|length| made.headers_mut().insert(CONTENT_LENGTH, length.into()));
             clock.within(sending.execute(&request, made)).await?
         };
@@ -171,7 +170,7 @@ impl Sending<'_> {
         request: &Request,
         written: bool,
         clock: &mut Clock,
-    ) -> Result<(reqwest::Response, Limits), EgressError> {
+    ) -> Result<(Answer, Limits), EgressError> {
         let (door, access) = (self.door, self.access);
         let decision = access.decide(&request.target, &request.method)?;
         if written {
@@ -192,9 +191,9 @@ impl Sending<'_> {
         request: &Request,
         decision: &Decision<'_>,
         carried: Carried,
-    ) -> Result<reqwest::Response, EgressError> {
+    ) -> Result<Answer, EgressError> {
         let answer = self.execute(request, make(request, decision, &carried)?).await?;
-        if answer.status() != StatusCode::UNAUTHORIZED || self.renewals == 0 {
+        if answer.status != StatusCode::UNAUTHORIZED || self.renewals == 0 {
             return Ok(answer);
         }
         // A server that refuses the token has done nothing with the request.
@@ -206,10 +205,9 @@ impl Sending<'_> {
         self.execute(request, make(request, decision, &renewed)?).await
     }
 
-    async fn execute(&self, request: &Request, made: reqwest::Request) -> Result<reqwest::Response, EgressError> {
+    async fn execute(&self, request: &Request, made: Message) -> Result<Answer, EgressError> {
         let clients = &self.door.asker.clients;
-        let client = clients.get(self.access.addresses(), self.connect_timeout).map_err(EgressError::Client)?;
-        let answer = client.execute(made).await;
+        let answer = clients.get(self.access.addresses()).exchange(made, self.connect_timeout).await;
         answer.map_err(|error| EgressError::of_client(request.target.seen().origin(), error))
     }
 }
@@ -220,12 +218,12 @@ fn is_mostly_bare(method: &Method) -> bool {
 }
 
 /// The request with its credentials, as the client takes it.
-fn make(request: &Request, decision: &Decision<'_>, carried: &Carried) -> Result<reqwest::Request, EgressError> {
+fn make(request: &Request, decision: &Decision<'_>, carried: &Carried) -> Result<Message, EgressError> {
     let mut outgoing = request.to_outgoing();
     // Before a credential is in it: what is found now, a guest or a redirect has put there.
     carried.scanner.outgoing(&outgoing)?;
     prepare(&mut outgoing, decision, &carried.values)?;
-    Ok(to_client(outgoing))
+    Message::new(outgoing).map_err(|error| EgressError::of_client(request.target.seen().origin(), error.into()))
 }
 
 fn of_token(credential: &BoundCredential, source: Arc<crate::TokenError>) -> EgressError {
@@ -247,29 +245,22 @@ fn prepare(outgoing: &mut Outgoing, decision: &Decision<'_>, values: &[Secret]) 
     Ok(())
 }
 
-fn to_client(outgoing: Outgoing) -> reqwest::Request {
-    let mut request = reqwest::Request::new(outgoing.method, outgoing.url);
-    *request.headers_mut() = outgoing.headers;
-    *request.body_mut() = (!outgoing.body.is_empty()).then(|| outgoing.body.into());
-    request
-}
-
 /// What the guest gets of an answer: decoded, counted before and after that, and with marks in the place of secrets.
 fn receive(
     request: Request,
-    answer: reqwest::Response,
+    answer: Answer,
     scanner: Scanner,
     clock: Clock,
     limits: Limits,
     fate: Fate,
 ) -> Result<Response, EgressError> {
-    let (status, mut headers) = (answer.status(), answer.headers().clone());
+    let Answer { status, mut headers, length, body } = answer;
     let mut counter = Counter::new(limits);
     counter.add(size_of_headers(&headers))?;
-    let length = answer.content_length().filter(|_| !headers.contains_key(CONTENT_ENCODING));
+    let length = length.filter(|_| !headers.contains_key(CONTENT_ENCODING));
     let origin = request.target.seen().origin();
-    let (arriving, trailers) = arriving(answer, scanner.clone());
-    let arriving = arriving.map_err(move |error| fate.or(EgressError::of_client(origin.clone(), error)));
+    let (arriving, trailers) = arriving(body, scanner.clone());
+    let arriving = arriving.map_err(move |error| fate.or(EgressError::of_client(origin.clone(), error.into())));
     let mut body = counted(arriving, counter.clone());
     // The headers of a response to HEAD are about a body that is not there.
     if request.method != Method::HEAD {

@@ -44,16 +44,9 @@ pub enum TlsFault {
 }
 
 impl TlsFault {
-    /// The fault among the causes of a client's error, if that is one.
-    pub(crate) fn of(error: &reqwest::Error) -> Option<Self> {
-        let mut cause: Option<&(dyn StdError + 'static)> = error.source();
-        while let Some(error) = cause {
-            if let Some(own) = rustls_error(error) {
-                return Some(Self::of_rustls(own));
-            }
-            cause = error.source();
-        }
-        None
+    /// The fault that `error` is, if it is one.
+    pub(crate) fn of(error: &(dyn StdError + 'static)) -> Option<Self> {
+        rustls_error(error).map(Self::of_rustls)
     }
 
     fn of_rustls(error: &RustlsError) -> Self {

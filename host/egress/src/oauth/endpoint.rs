@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use futures::TryStreamExt as _;
 use http::header::{ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CONTENT_TYPE};
-use http::{HeaderValue, Method};
+use http::{HeaderMap, HeaderValue, Method};
 use ringfence_core::Secret;
 use serde::Deserialize;
 use serde_json::Value;
@@ -15,8 +16,9 @@ use zeroize::Zeroizing;
 
 use super::{ClientAuth, OAuthClient, TokenError};
 use crate::AddressGrants;
-use crate::client::Clients;
+use crate::client::{Clients, Message};
 use crate::error::EgressError;
+use crate::outgoing::Outgoing;
 
 /// The longest time for question and answer.
 pub(super) const TIME: Duration = Duration::from_secs(20);
@@ -59,13 +61,15 @@ pub(super) async fn ask(
     };
     literal.map_or(Ok(()), |address| addresses.check(address))?;
     let unreachable = |error| TokenError::Unreachable(Box::new(EgressError::of_client(target.seen().origin(), error)));
-    let http = clients.get(addresses, None).map_err(unreachable)?;
     let exchange = async {
         // Redirects are not followed: the secrets are for this endpoint.
-        let mut answer = http.execute(question(client, secret, refresh_token)).await.map_err(unreachable)?;
-        let status = answer.status().as_u16();
+        let question =
+            Message::new(question(client, secret, refresh_token)).map_err(|error| unreachable(error.into()))?;
+        let mut answer = clients.get(addresses).exchange(question, None).await.map_err(unreachable)?;
+        let status = answer.status.as_u16();
         let mut body = Zeroizing::new(Vec::new());
-        while let Some(chunk) = answer.chunk().await.map_err(unreachable)? {
+        while let Some(frame) = answer.body.try_next().await.map_err(|error| unreachable(error.into()))? {
+            let Ok(chunk) = frame.into_data() else { continue };
             if body.len() + chunk.len() > MAX_ANSWER {
                 return Err(TokenError::TooLong);
             }
@@ -77,10 +81,9 @@ pub(super) async fn ask(
     if status == 200 { token(&body) } else { Err(TokenError::Refused { status, code: code(&body) }) }
 }
 
-fn question(client: &OAuthClient, secret: &Secret, refresh_token: Option<&Secret>) -> reqwest::Request {
+fn question(client: &OAuthClient, secret: &Secret, refresh_token: Option<&Secret>) -> Outgoing {
     let (id, secret) = (client.client_id.as_str(), secret.expose().trim());
-    let mut request = reqwest::Request::new(Method::POST, client.oauth2.token_url.target().url().clone());
-    let headers = request.headers_mut();
+    let mut headers = HeaderMap::new();
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
@@ -108,8 +111,8 @@ fn question(client: &OAuthClient, secret: &Secret, refresh_token: Option<&Secret
             form.append_pair("client_id", id).append_pair("client_secret", secret);
         }
     }
-    *request.body_mut() = Some(form.finish().into());
-    request
+    let url = client.oauth2.token_url.target().url().clone();
+    Outgoing { method: Method::POST, url, headers, body: form.finish().into() }
 }
 
 /// Id and secret, each form-encoded first (RFC 6749, 2.3.1).
@@ -200,8 +203,8 @@ mod tests {
     fn sent(auth: ClientAuth, refresh_token: Option<&str>) -> (Option<String>, String) {
         let refresh_token = refresh_token.map(|token| Secret::new(token.into()));
         let request = question(&client(auth), &Secret::new("s3cret+v&lue\n".into()), refresh_token.as_ref());
-        let header = request.headers().get(AUTHORIZATION).map(|value| value.to_str().unwrap().to_owned());
-        (header, String::from_utf8(request.body().unwrap().as_bytes().unwrap().to_vec()).unwrap())
+        let header = request.headers.get(AUTHORIZATION).map(|value| value.to_str().unwrap().to_owned());
+        (header, String::from_utf8(request.body.to_vec()).unwrap())
     }
 
     #[test]

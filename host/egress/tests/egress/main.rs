@@ -8,6 +8,7 @@ mod addresses;
 mod authority;
 mod cancel;
 mod cases;
+mod connections;
 mod credentials;
 mod errors;
 mod hosts;

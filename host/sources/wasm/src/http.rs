@@ -67,7 +67,7 @@ fn kind(error: &EgressError) -> (ErrorKind, bool) {
         EgressError::Lacking { .. } => (ErrorKind::AuthRequired, false),
         EgressError::Token { source, .. } if source.is_lasting() => (ErrorKind::AuthRequired, false),
         EgressError::Token { .. } => (ErrorKind::Unreachable, false),
-        EgressError::Resolve(_) | EgressError::Tls { .. } | EgressError::Connect { .. } | EgressError::Client(_) => {
+        EgressError::Resolve(_) | EgressError::Tls { .. } | EgressError::Connect { .. } => {
             (ErrorKind::Unreachable, false)
         }
         EgressError::Decode(_) | EgressError::Transport { .. } => (ErrorKind::Unreachable, true),

@@ -1,7 +1,9 @@
 //! The error codes of `wasi:http`. Many have no room for a text; where there is one, it is the same as in our own
 //! interface. The operator's log has the whole reason in any case.
 
-use ringfence_egress::{DecodeError, EgressError, RequestError, ResolveError, TargetError, TlsFault, UploadError};
+use ringfence_egress::{
+    ClientError, DecodeError, EgressError, RequestError, ResolveError, TargetError, TlsFault, UploadError,
+};
 use wasmtime_wasi_http::Error;
 
 /// What the guest learns of `error`.
@@ -25,7 +27,7 @@ pub(super) fn of(error: &EgressError) -> Error {
         EgressError::Decode(_) => Error::HttpResponseIncomplete,
         EgressError::Tls { source: TlsFault::NotTls | TlsFault::Other(_), .. } => Error::TlsProtocolError,
         EgressError::Tls { .. } => Error::TlsCertificateError,
-        EgressError::Connect { source, .. } if source.is_timeout() => Error::ConnectionTimeout,
+        EgressError::Connect { source, .. } if matches!(source, ClientError::Slow(_)) => Error::ConnectionTimeout,
         EgressError::Connect { .. } => Error::DestinationUnavailable,
         EgressError::Transport { .. } => Error::HttpProtocolError,
         EgressError::Request(_)
@@ -33,7 +35,6 @@ pub(super) fn of(error: &EgressError) -> Error {
         | EgressError::Token { .. }
         | EgressError::Credential(_)
         | EgressError::Leak(_)
-        | EgressError::Upload(_)
-        | EgressError::Client(_) => Error::InternalError(Some(error.for_guest())),
+        | EgressError::Upload(_) => Error::InternalError(Some(error.for_guest())),
     }
 }
