@@ -48,7 +48,7 @@ fn what_is_no_message_is_refused_with_the_id_that_it_has() {
         "",
         "\r",
         r#"{"jsonrpc":"1.0","method":"x"}"#,
-        r#"{"jsonrpc":"2.0","id":9,"result":5}"#,
+        r#"{"jsonrpc":"2.0","id":1.5,"result":{}}"#,
         r#"{"jsonrpc":"2.0","id":null,"error":null}"#,
     ] {
         assert!(matches!(read(line.as_bytes()), Ok(None)), "{line}");
