@@ -23,6 +23,7 @@ mod languages;
 mod limits;
 mod long;
 mod mcp;
+mod mcp_clients;
 mod near_agent;
 mod network_tools;
 mod packages;

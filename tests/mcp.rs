@@ -58,13 +58,20 @@ impl Lines {
         writeln!(self.input.as_mut().unwrap(), "{message}").unwrap();
     }
 
+    /// Sends what may be no message.
+    pub(crate) fn send_line(&mut self, line: &[u8]) {
+        let input = self.input.as_mut().unwrap();
+        input.write_all(line).unwrap();
+        input.write_all(b"\n").unwrap();
+    }
+
     pub(crate) fn receive(&self) -> Value {
         let line = self.output.recv_timeout(Duration::from_secs(60)).expect("the server answers");
         serde_json::from_str(&line).unwrap_or_else(|_| panic!("not protocol: {line}"))
     }
 
     /// The answer to request `id`; what comes before it is returned as well.
-    fn answer(&self, id: &Value) -> (Value, Vec<Value>) {
+    pub(crate) fn answer(&self, id: &Value) -> (Value, Vec<Value>) {
         let mut before = Vec::new();
         loop {
             let message = self.receive();
@@ -85,7 +92,7 @@ impl Lines {
     }
 
     /// Closes the server's input, which is how a client leaves, and gives all that is still said.
-    fn leave(&mut self) -> Vec<Value> {
+    pub(crate) fn leave(&mut self) -> Vec<Value> {
         self.input = None;
         let said = self.output.iter().map(|line| serde_json::from_str(&line).unwrap()).collect();
         assert!(self.child.wait().unwrap().success());
@@ -344,7 +351,7 @@ fn a_call_that_outlives_its_client_is_closed_in_the_record() {
 }
 
 /// Starts a call, with the id 1, that ends in an hour; it runs when this returns.
-fn start_waiting(server: &mut Lines) {
+pub(crate) fn start_waiting(server: &mut Lines) {
     let params = json!({"name": "wait-an-hour__run", "arguments": {}});
     server.send(&json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}));
     // The call is known to run once the next request, which goes the same way, has been answered.
@@ -352,7 +359,7 @@ fn start_waiting(server: &mut Lines) {
 }
 
 /// How the calls on record ended, newest first.
-fn ends(home: &Home) -> Vec<String> {
+pub(crate) fn ends(home: &Home) -> Vec<String> {
     let events = home.args(&["audit", "--json", "--last", "50"]).json();
     let ends = events.as_array().unwrap().iter().filter_map(|event| event["outcome"].as_str());
     ends.map(str::to_owned).collect()

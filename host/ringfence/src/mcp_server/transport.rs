@@ -2,13 +2,16 @@
 //!
 //! rmcp's own passes over what it cannot read, and reads on however much waits to be written. Here a line that is no
 //! message is refused, with the id of the request where one can be found; nothing is read from a client that does not
-//! read; and while requests wait for their place, what cancels one of them or one that runs passes by.
+//! read; a request whose id another one has is refused; and while requests wait for their place, what cancels one of them
+//! or one that runs passes by.
 //!
 //! - [`input`]: lines as they come;
 //! - [`message`]: what a line says;
 //! - [`requests`]: which of them run, and which wait;
+//! - [`answer`]: what rmcp says too shortly;
 //! - [`output`]: lines as they go.
 
+mod answer;
 mod input;
 mod message;
 mod output;
@@ -70,20 +73,20 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 biased;
                 place = place, if waits => return place.map(|place| requests.start(place)),
                 line = line, if has_room && !*ended => line?,
+                closed = output.closed() => return Err(closed), // however long it says nothing
             };
             let Some(line) = line else {
                 *ended = true;
                 continue;
             };
-            match line.and_then(|line| Ok((read(&line)?, line.len()))) {
-                Ok((Some(message), bytes)) => {
-                    let passes = pass(requests, message, bytes);
-                    if passes.is_some() {
-                        return Ok(passes);
-                    }
-                }
-                Ok((None, _)) => {}
-                Err(Refusal { id, error }) => output.put(&ServerJsonRpcMessage::error(*error, id))?,
+            let passes = line.and_then(|line| match read(&line)? {
+                Some(message) => pass(requests, message, line.len()),
+                None => Ok(None),
+            });
+            match passes {
+                Ok(None) => {}
+                Ok(passes) => return Ok(passes),
+                Err(refusal) => output.put(&refusal)?,
             }
         }
         Ok(None)
@@ -92,9 +95,21 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 
 /// Lets a request of so many `bytes` wait for its place. Anything else passes by, and so does a subscription: it stays as
 /// long as the client does, and the server bounds their number.
-fn pass(requests: &mut Requests, message: ClientJsonRpcMessage, bytes: usize) -> Option<ClientJsonRpcMessage> {
-    match message {
-        JsonRpcMessage::Request(request) if !is_subscription(&request.request) => {
+///
+/// # Errors
+/// When it is a request and another one has its id.
+fn pass(
+    requests: &mut Requests,
+    message: ClientJsonRpcMessage,
+    bytes: usize,
+) -> Result<Option<ClientJsonRpcMessage>, Refusal> {
+    Ok(match message {
+        JsonRpcMessage::Request(request) if requests.uses(&request.id) => return Err(Refusal::id_in_use(&request.id)),
+        JsonRpcMessage::Request(request) if is_subscription(&request.request) => {
+            requests.started(&request.id);
+            Some(JsonRpcMessage::Request(request))
+        }
+        JsonRpcMessage::Request(request) => {
             requests.push(request, bytes);
             None
         }
@@ -103,7 +118,7 @@ fn pass(requests: &mut Requests, message: ClientJsonRpcMessage, bytes: usize) ->
             ..
         }) if cancelled.params.request_id.as_ref().is_some_and(|id| requests.cancel(id)) => None,
         message => Some(message),
-    }
+    })
 }
 
 impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
@@ -111,6 +126,10 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
 
     /// The line is on its way before the future is looked at, which waits for room: so messages go out in their order.
     fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let message = answer::in_full(message);
+        if let Some(id) = answer::of(&message) {
+            self.requests.answered(id);
+        }
         let put = self.output.put(&message);
         let output = self.output.clone();
         async move {

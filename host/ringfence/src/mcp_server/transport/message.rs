@@ -1,25 +1,43 @@
 //! What a line says: a message, nothing, or why it is refused.
 
 use rmcp::model::SubscriptionsListenRequestParams;
-use rmcp::model::{CallToolRequestParams, CustomRequest, InitializeRequestParams, PaginatedRequestParams};
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, RequestId};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer};
+use rmcp::model::{CallToolRequestParams, InitializeRequestParams, PaginatedRequestParams};
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, JsonRpcVersion2_0, RequestId};
+use serde::de::{DeserializeOwned, IgnoredAny};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 /// The longest message, in bytes: twice the largest parameters that a tool takes by default, since clients escape them.
 pub(super) const MAX_MESSAGE: usize = 16 << 20;
 
-/// Why a line is no message, for whoever sent it.
+/// The longest id of a request, in bytes: that of a cancelled one is kept.
+const MAX_ID: usize = 1024;
+
+/// Why a line is no message, for whoever sent it: the answer to it.
+#[derive(Serialize)]
 pub(super) struct Refusal {
-    /// Of the request, where one can be found in the line.
-    pub(super) id: Option<RequestId>,
+    jsonrpc: JsonRpcVersion2_0,
+    /// Of the request, where one can be found in the line, as it was written: it may be none that MCP allows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) id: Option<Box<RawValue>>,
     pub(super) error: Box<ErrorData>,
 }
 
 impl Refusal {
-    fn new(id: Option<RequestId>, error: ErrorData) -> Self {
-        Self { id, error: Box::new(error) }
+    fn new(id: Option<Box<RawValue>>, error: ErrorData) -> Self {
+        Self { jsonrpc: JsonRpcVersion2_0, id, error: Box::new(error) }
+    }
+
+    fn of(id: &RequestId, error: ErrorData) -> Self {
+        Self::new(serde_json::value::to_raw_value(id).ok(), error)
+    }
+
+    /// Another request has `id`.
+    pub(super) fn id_in_use(id: &RequestId) -> Self {
+        let message =
+            "the `id` is that of another request, which is not answered yet or was cancelled; give each its own";
+        Self::of(id, ErrorData::invalid_request(message, None))
     }
 }
 
@@ -27,20 +45,47 @@ impl Refusal {
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct Envelope {
+    jsonrpc: Option<Box<RawValue>>,
     #[serde(deserialize_with = "present")]
-    id: Option<Value>,
-    method: Option<String>,
+    id: Option<Box<RawValue>>,
+    method: Option<Box<RawValue>>,
+    #[serde(deserialize_with = "present")]
+    result: Option<IgnoredAny>,
+    #[serde(deserialize_with = "present")]
+    error: Option<IgnoredAny>,
 }
 
 impl Envelope {
-    fn request_id(self) -> Option<RequestId> {
-        serde_json::from_value(self.id?).ok()
+    /// Whether JSON-RPC has it answered: neither a notification nor a response is.
+    fn wants_answer(&self) -> bool {
+        let notifies = self.id.is_none() && self.method.is_some();
+        let responds = self.method.is_none() && (self.result.is_some() || self.error.is_some());
+        !notifies && !responds
+    }
+
+    /// The id, where JSON-RPC allows it, a string or a number.
+    fn request_id(self) -> Option<Box<RawValue>> {
+        self.id.filter(|id| id.get().starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit()))
+    }
+
+    /// What is wrong with it, where that can be said better than by `error`.
+    fn problem(&self, error: &serde_json::Error) -> String {
+        let is_id = |id: &RawValue| serde_json::from_str::<RequestId>(id.get()).is_ok();
+        if self.jsonrpc.as_ref().is_none_or(|version| version.get() != "\"2.0\"") {
+            "`jsonrpc` has to be \"2.0\"".to_owned()
+        } else if self.id.as_ref().is_some_and(|id| !is_id(id)) {
+            "`id` has to be a string or an integer of 64 bits".to_owned()
+        } else if self.method.as_ref().is_none_or(|method| !method.get().starts_with('"')) {
+            "`method` has to be there, a string".to_owned()
+        } else {
+            error.to_string()
+        }
     }
 }
 
 /// A field that is there, even as `null`.
-fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
+fn present<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 /// Reads a line: a message, nothing, or why it is refused (JSON-RPC 2.0, section 5.1).
@@ -54,48 +99,60 @@ pub(super) fn read(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Refusal>
         return Err(too_long(envelope.request_id()));
     }
     match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
-        Ok(JsonRpcMessage::Request(request)) => match &request.request {
-            ClientRequest::CustomRequest(custom) => match wrong_params(custom) {
-                Some(error) => Err(Refusal::new(Some(request.id), error)),
+        Ok(JsonRpcMessage::Request(request)) => {
+            match wrong_id(&request.id).or_else(|| wrong_params(&request.request)) {
+                Some(error) => Err(Refusal::of(&request.id, error)),
                 None => Ok(Some(JsonRpcMessage::Request(request))),
-            },
-            _ => Ok(Some(JsonRpcMessage::Request(request))),
-        },
+            }
+        }
         Ok(message) => Ok(Some(message)),
         Err(error) => unreadable(line, &error),
     }
 }
 
-/// Says of a `line` that is no message why, because of `error`. A notification is never answered.
+/// Says of a `line` that is no message why, because of `error`. Neither a notification nor a response is answered.
 fn unreadable(line: &[u8], error: &serde_json::Error) -> Result<Option<ClientJsonRpcMessage>, Refusal> {
-    // What is passed over may be nested however deep: reading the envelope does not descend into it.
-    match serde_json::from_slice::<Envelope>(line) {
-        Ok(Envelope { id: None, method: Some(method) }) => {
-            tracing::debug!(method, %error, "a notification that is not MCP's");
-            Ok(None)
+    if let Err(wrong) = std::str::from_utf8(line) {
+        let error = ErrorData::parse_error(format!("the line is not UTF-8: {wrong}"), None);
+        return Err(Refusal::new(None, error));
+    }
+    // What is passed over may be nested however deep: reading it does not descend.
+    if line.starts_with(b"[") && serde_json::from_slice::<IgnoredAny>(line).is_ok() {
+        let problem =
+            "the line is no message of MCP but a batch, which is not taken: send each message on a line of its own";
+        return Err(Refusal::new(None, ErrorData::invalid_request(problem, None)));
+    }
+    let (id, error) = match serde_json::from_slice::<Envelope>(line) {
+        Ok(envelope) if !envelope.wants_answer() => {
+            tracing::debug!(method = ?envelope.method, %error, "a notification or response that is not MCP's");
+            return Ok(None);
         }
         Ok(envelope) => {
-            let error = ErrorData::invalid_request(format!("the line is no message of MCP: {error}"), None);
-            Err(Refusal::new(envelope.request_id(), error))
+            let problem = format!("the line is no message of MCP: {}", envelope.problem(error));
+            (envelope.request_id(), ErrorData::invalid_request(problem, None))
         }
         Err(wrong) if wrong.is_data() => {
-            let error = ErrorData::invalid_request("the line is no message of MCP: it has to be one JSON object", None);
-            Err(Refusal::new(None, error))
+            let problem = format!("the line is no message of MCP, which is one JSON object: {wrong}");
+            (None, ErrorData::invalid_request(problem, None))
         }
-        Err(wrong) => {
-            let error = ErrorData::parse_error(format!("the line is not one JSON text: {wrong}"), None);
-            Err(Refusal::new(None, error))
-        }
-    }
+        Err(wrong) => (None, ErrorData::parse_error(format!("the line is not one JSON text: {wrong}"), None)),
+    };
+    Err(Refusal::new(id, error))
 }
 
-pub(super) fn too_long(id: Option<RequestId>) -> Refusal {
+pub(super) fn too_long(id: Option<Box<RawValue>>) -> Refusal {
     let message = format!("the message is longer than {MAX_MESSAGE} bytes; send less, for example the path of a file");
     Refusal::new(id, ErrorData::invalid_request(message, None))
 }
 
+fn wrong_id(id: &RequestId) -> Option<ErrorData> {
+    let long = matches!(id, RequestId::String(text) if text.len() > MAX_ID);
+    long.then(|| ErrorData::invalid_request(format!("the `id` is longer than {MAX_ID} bytes; a number will do"), None))
+}
+
 /// What is wrong with the parameters of a method that there is. rmcp takes such a request for one of an unknown method.
-fn wrong_params(request: &CustomRequest) -> Option<ErrorData> {
+fn wrong_params(request: &ClientRequest) -> Option<ErrorData> {
+    let ClientRequest::CustomRequest(request) = request else { return None };
     let params = request.params.clone().unwrap_or_else(|| Value::Object(serde_json::Map::new()));
     let problem = match request.method.as_str() {
         "initialize" => problem::<InitializeRequestParams>(params),

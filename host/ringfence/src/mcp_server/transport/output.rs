@@ -2,7 +2,7 @@
 
 use std::io;
 
-use rmcp::model::ServerJsonRpcMessage;
+use serde::Serialize;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
@@ -36,11 +36,17 @@ impl Output {
     ///
     /// # Errors
     /// When the client is gone.
-    pub(super) fn put(&self, message: &ServerJsonRpcMessage) -> io::Result<()> {
+    pub(super) fn put(&self, message: &impl Serialize) -> io::Result<()> {
         let mut line = serde_json::to_vec(message)?;
         line.push(b'\n');
         self.unwritten.send_modify(|unwritten| *unwritten += 1);
         self.lines.send(line).map_err(|_| closed())
+    }
+
+    /// Waits until the client takes no more.
+    pub(super) async fn closed(&self) -> io::Error {
+        self.lines.closed().await;
+        closed()
     }
 
     /// Waits until few lines wait.

@@ -1,8 +1,9 @@
 //! What of a client's requests runs, and what waits for its place.
 //!
-//! Both are bounded by number and by bytes, as they came in. Beyond that nothing more is read.
+//! Both are bounded by number and by bytes, as they came in. Beyond that nothing more is read. The id of each is its own
+//! until it is answered: rmcp finds the request that an answer is for by the id alone.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::sync::Arc;
 
@@ -23,11 +24,19 @@ pub(super) const MAX_WAITING: usize = 256;
 /// How many bytes wait behind them; the last that is let in may go beyond.
 const MAX_WAITING_BYTES: usize = MAX_MESSAGE;
 
+/// How many ids of cancelled requests are kept from being used again. What such a request still answers is taken for the
+/// answer to the next one of that id.
+const MAX_CANCELLED: usize = 1024;
+
 /// The requests of one client.
 pub(super) struct Requests {
     running: Arc<Semaphore>,
     running_bytes: Arc<Semaphore>,
     waiting: VecDeque<Request>,
+    /// The ids of those that were started.
+    unanswered: HashSet<RequestId>,
+    /// The ids of those that were cancelled after that, oldest first.
+    cancelled: VecDeque<RequestId>,
 }
 
 struct Request {
@@ -47,7 +56,25 @@ impl Requests {
             running: Arc::new(Semaphore::new(MAX_RUNNING)),
             running_bytes: Arc::new(Semaphore::new(MAX_RUNNING_BYTES)),
             waiting: VecDeque::new(),
+            unanswered: HashSet::new(),
+            cancelled: VecDeque::new(),
         }
+    }
+
+    /// Whether another request has `id`: one that waits, that is not answered, or that was cancelled.
+    pub(super) fn uses(&self, id: &RequestId) -> bool {
+        let waits = self.waiting.iter().any(|request| request.message.id == *id);
+        waits || self.unanswered.contains(id) || self.cancelled.contains(id)
+    }
+
+    /// Keeps `id` for a request that is started.
+    pub(super) fn started(&mut self, id: &RequestId) {
+        self.unanswered.insert(id.clone());
+    }
+
+    /// The request `id` is answered: the id may be used again, though MCP forbids it: that does no harm.
+    pub(super) fn answered(&mut self, id: &RequestId) {
+        self.unanswered.remove(id);
     }
 
     /// Whether one more may wait.
@@ -70,6 +97,12 @@ impl Requests {
     pub(super) fn cancel(&mut self, id: &RequestId) -> bool {
         let before = self.waiting.len();
         self.waiting.retain(|request| request.message.id != *id);
+        if self.unanswered.remove(id) {
+            self.cancelled.push_back(id.clone());
+            if self.cancelled.len() > MAX_CANCELLED {
+                self.cancelled.pop_front();
+            }
+        }
         self.waiting.len() < before
     }
 
@@ -85,6 +118,7 @@ impl Requests {
     /// The request that has waited longest, in its place; `None` where none waits.
     pub(super) fn start(&mut self, place: Place) -> Option<ClientJsonRpcMessage> {
         let Request { mut message, .. } = self.waiting.pop_front()?;
+        self.started(&message.id);
         message.request.extensions_mut().insert(Arc::new(place));
         Some(JsonRpcMessage::Request(message))
     }

@@ -11,7 +11,7 @@ use super::*;
 
 /// The code of the answer to `line` and its id; `None` where it is taken or passed over.
 fn refused(line: &str) -> Option<(i32, Value, String)> {
-    let Refusal { id, error } = read(line.as_bytes()).err()?;
+    let Refusal { id, error, .. } = read(line.as_bytes()).err()?;
     Some((error.code.0, serde_json::to_value(id).unwrap(), error.message.into_owned()))
 }
 
@@ -44,7 +44,13 @@ fn what_is_no_message_is_refused_with_the_id_that_it_has() {
         let (found, of, why) = refused(line).unwrap_or_else(|| panic!("taken: {line}"));
         assert_eq!((found, of), (code, id), "{why}");
     }
-    for line in ["", "\r", r#"{"jsonrpc":"1.0","method":"x"}"#] {
+    for line in [
+        "",
+        "\r",
+        r#"{"jsonrpc":"1.0","method":"x"}"#,
+        r#"{"jsonrpc":"2.0","id":1.5,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":null,"error":null}"#,
+    ] {
         assert!(matches!(read(line.as_bytes()), Ok(None)), "{line}");
     }
 }
@@ -66,6 +72,24 @@ fn wrong_parameters_are_said_to_be_that() {
     let (code, ..) = refused(r#"{"jsonrpc":"2.0","id":7,"method":"tools/call"}"#).unwrap();
     assert_eq!(code, -32602);
     assert!(refused(&request(7, "x/unknown", &json!({}))).is_none(), "the server knows whether there is such a method");
+}
+
+#[test]
+fn an_id_that_mcp_does_not_allow_is_given_back_as_it_was_written() {
+    for id in ["1.50", "123456789012345678901234567890", "-1e400"] {
+        let line = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+        let Err(refusal) = read(line.as_bytes()) else { panic!("taken: {line}") };
+        let answer = serde_json::to_string(&refusal).unwrap();
+        assert!(answer.starts_with(&format!(r#"{{"jsonrpc":"2.0","id":{id},"error":"#)), "{answer}");
+    }
+}
+
+#[test]
+fn an_id_that_is_kept_is_short() {
+    let ping = |length: usize| json!({"jsonrpc": "2.0", "id": "x".repeat(length), "method": "ping"}).to_string();
+    assert!(refused(&ping(1024)).is_none());
+    let (code, _, why) = refused(&ping(1025)).unwrap();
+    assert_eq!(code, -32600, "{why}");
 }
 
 /// A transport, the end from which a client writes, and the one from which it reads.
@@ -219,4 +243,43 @@ async fn answers_go_out_in_their_order_to_a_client_that_reads_late() {
     let said: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let order: Vec<_> = said.iter().map(|answer| answer["error"]["message"].as_str().unwrap().to_owned()).collect();
     assert_eq!(order, (0..all).map(|i| i.to_string()).collect::<Vec<_>>());
+}
+
+/// An answer to the request `id`.
+fn answer(id: u64) -> ServerJsonRpcMessage {
+    ServerJsonRpcMessage::error(ErrorData::internal_error("x", None), serde_json::from_value(json!(id)).ok())
+}
+
+#[tokio::test]
+async fn an_id_is_taken_again_when_it_is_answered_and_not_when_it_is_cancelled() {
+    let (mut lines, mut client, answers) = connected();
+    let mut answers = tokio::io::BufReader::new(answers);
+    let mut refusal = async || {
+        let mut line = String::new();
+        tokio::io::AsyncBufReadExt::read_line(&mut answers, &mut line).await.unwrap();
+        serde_json::from_str::<Value>(&line).unwrap()["error"]["code"].clone()
+    };
+    let ping = request(1, "ping", &json!({}));
+    send(&mut client, &ping).await;
+    let _runs = lines.receive().await.unwrap();
+    send(&mut client, &ping).await;
+    assert!(lines.receive().now_or_never().is_none(), "the first one is not answered");
+    assert_eq!(refusal().await, -32600);
+    lines.send(answer(1)).await.unwrap();
+    assert_eq!(refusal().await, -32603, "this is the answer");
+    send(&mut client, &ping).await;
+    assert_eq!(id(&lines.receive().await.unwrap()), Some(json!(1)));
+    send(&mut client, &cancel(1)).await;
+    assert_eq!(id(&lines.receive().await.unwrap()), None);
+    send(&mut client, &ping).await;
+    assert!(lines.receive().now_or_never().is_none(), "what the cancelled one still says would be its answer");
+    assert_eq!(refusal().await, -32600);
+}
+
+#[tokio::test]
+async fn who_takes_no_more_answers_is_gone_though_it_says_nothing() {
+    let (mut lines, _client, answers) = connected();
+    drop(answers);
+    lines.send(answer(1)).await.ok();
+    assert!(lines.receive().await.is_none());
 }
