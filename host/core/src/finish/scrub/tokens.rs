@@ -348,13 +348,15 @@ fn bearer(text: &[u8], start: usize) -> Option<Range<usize>> {
     (token.len() >= MIN_BEARER && text[token.clone()].iter().any(u8::is_ascii_digit)).then_some(token)
 }
 
-/// `asic `, of a user and a password (RFC 7617), which have a colon between them.
+/// `asic `, of a user and a password (RFC 7617), which have a colon between them. Without a password it is no credential:
+/// so is what stands before the mark of one that was taken out.
 fn basic(text: &[u8], start: usize) -> Option<Range<usize>> {
     let pair = behind_scheme(text, start, ASIC)?;
     let padding = run(text, pair.start, |byte| is_base64(byte) && byte != b'=');
     let decoded = STANDARD_NO_PAD.decode(&text[pair.start..padding]).ok()?;
-    let readable = std::str::from_utf8(&decoded).is_ok_and(|pair| !pair.contains(char::is_control));
-    (readable && decoded.contains(&b':')).then_some(pair)
+    let (_, password) = std::str::from_utf8(&decoded).ok()?.split_once(':')?;
+    let readable = !decoded.iter().any(u8::is_ascii_control);
+    (readable && !password.is_empty()).then_some(pair)
 }
 
 /// What stands behind the scheme of which `rest` begins at `start`.
@@ -568,6 +570,7 @@ mod tests {
             "Basic authentication",
             "Basic aB3dE6gH9jK2mN5pQ8sT1vW4yZ7b",
             "basic QWxhZGRpbg==",
+            "Basic YWdlbnQ6",
             "Basic ",
             "asic dXNlcjpwYXNzd29yZA",
         ] {
