@@ -2,7 +2,7 @@
 
 use ringfence_core::Secret;
 use ringfence_core::grant::{HttpRule, Methods, RuleSet};
-use ringfence_egress::{BoundCredential, CredentialValue, Placement, Request};
+use ringfence_egress::{BoundCredential, CredentialValue, EgressError, Placement, Request};
 
 use super::support::door::{access, access_with, door, get, rule, send};
 use super::support::names::Names;
