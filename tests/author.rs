@@ -167,7 +167,7 @@ fn the_demo_tells_the_whole_story() {
     let kept = home.path().join("kept/home");
     let listed = home.args(&["list", "--json", "--home", kept.to_str().unwrap()]).json();
     assert_eq!(listed[0]["source"], "primes");
-    home.run("demo --keep kept").fails(1, &["kept"]);
+    home.run("demo --keep kept").fails(2, &["`kept`", "it is there already"]);
 }
 
 /// A line of the story but for what differs from one machine or run to the next: the compiler, and all that has a digit.

@@ -371,6 +371,6 @@ fn an_edit_of_the_file_holds_for_calls_and_explanations_of_a_running_host() {
     by_hand(&home, |text| format!("{text}\nslip = 1\n"));
     until(6, "`reach` is stopped");
     std::fs::remove_file(home.path().join("home/grants/reach.toml")).unwrap();
-    until(6, "ringfence:tool/http");
+    until(6, "needs to send requests");
     assert_eq!(home.run("list --json").json()[0]["stopped"], json!(null));
 }

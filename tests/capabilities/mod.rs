@@ -70,7 +70,7 @@ fn limit_ends_the_call(key: &str, value: u64, granted: impl Fn(&str, &str) -> Ho
         assert_eq!(run.code, 4, "{manifest} {config} {of_grant}: {run:?}");
         let error: Value = serde_json::from_str(&run.out).unwrap();
         assert_eq!(error["error"]["code"], format!("limit.{code}"));
-        assert!(error["error"]["message"].as_str().unwrap().contains(&format!("`{key}`")), "{error}");
+        assert!(error["error"]["hint"].as_str().unwrap().contains(&format!("`{key}`")), "{error}");
     }
     call(&granted("", ""), tool, params).ok();
 }

@@ -103,7 +103,7 @@ fn each_limit_of_the_network_ends_the_call() {
             assert_eq!(run.code, 4, "{key}: {run:?}");
             let error: Value = serde_json::from_str(&run.out).unwrap();
             assert_eq!(error["error"]["code"], *code);
-            assert!(error["error"]["message"].as_str().unwrap().contains(&format!("`{key}`")), "{error}");
+            assert!(error["error"]["hint"].as_str().unwrap().contains(&format!("`{key}`")), "{error}");
         }
         let home = granted(&slow, "", "");
         home.args(&["grant", "reach", "--limit", &format!("{key}={value}")]).ok();

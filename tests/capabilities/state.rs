@@ -33,7 +33,7 @@ fn install(home: &Home, guest: &str, source: &str, version: &str, asks: &str) {
 fn what_is_kept_is_there_for_the_next_process() {
     let home = home("keeper", ASKS, "");
     let entry = json!({"key": "colour", "value": "blue"});
-    call(&home, "keep", &entry).fails(6, &["ringfence:tool/state", "`ringfence grant`"]);
+    call(&home, "keep", &entry).fails(6, &["keep values between calls", "`ringfence grant`"]);
     assert!(home.run("grants").ok().contains("keeping 100 bytes and 3 keys for each user"));
     home.run("grant reach --all").ok();
     assert!(home.run("grants").ok().contains("yes"));

@@ -33,7 +33,7 @@ fn a_request_goes_where_it_was_asked_for_and_granted_and_nowhere_else() {
     let server = Server::echo();
     let home = home("wasi_fetcher", &asks(&server, ""), "");
     let params = json!({"method": "GET", "url": server.url("/api/x")});
-    run(&home, &params).fails(6, &["wasi:http/outgoing-handler", "`ringfence grant`"]);
+    run(&home, &params).fails(6, &["needs to send requests", "`ringfence grant`"]);
     home.args(&["grant", "reach", "--all"]).ok();
     assert_eq!(error(&home, &params), "ErrorCode::DestinationIpProhibited");
     home.args(&["grant", "reach", "--address", "127.0.0.1/32"]).ok();

@@ -26,7 +26,8 @@ use super::message::{Answer, RequestBody};
 const MAX_HEADERS: usize = 128;
 
 type Stream = MaybeHttpsStream<TokioIo<TcpStream>>;
-type Driving = http1::Connection<Stream, RequestBody>;
+/// Large, and moved from one who drives it to the next.
+type Driving = Box<http1::Connection<Stream, RequestBody>>;
 
 /// A connection that is ready for a request.
 pub(super) struct Connection {
@@ -50,7 +51,7 @@ impl From<Failed> for ClientError {
 impl Connection {
     pub(super) async fn new(stream: Stream) -> hyper::Result<Self> {
         let (sender, driving) = http1::Builder::new().max_headers(MAX_HEADERS).handshake(stream).await?;
-        Ok(Self { sender, driver: Driver::Reader(Some(driving)) })
+        Ok(Self { sender, driver: Driver::Reader(Some(Box::new(driving))) })
     }
 
     /// Sends `request` and waits for the head of the answer. Once all of that has been read, the connection goes `home`.

@@ -48,18 +48,21 @@ fn calls(events: &[AuditEntry], most: usize) -> String {
     let mut rows: Vec<AuditEntry> = Vec::new();
     for event in events {
         match rows.iter_mut().find(|row| row.call.is_some() && row.call == event.call) {
+            // The first event says most of who calls what.
             Some(row) => {
-                row.tool = row.tool.take().or_else(|| event.tool.clone());
-                row.user = row.user.take().or_else(|| event.user.clone());
+                row.tool = event.tool.clone().or(row.tool.take());
+                row.user = event.user.clone().or(row.user.take());
+                row.parent = event.parent.clone().or(row.parent.take());
             }
             None => rows.push(event.clone()),
         }
     }
-    let rows = rows.into_iter().take(most).map(|AuditEntry { time, event, call, tool, user, outcome, .. }| {
-        let [call, tool, user] = [call, tool, user].map(Option::unwrap_or_default);
-        [show::time(time), tool, user, outcome.unwrap_or(event), call]
-    });
-    show::table(["TIME", "TOOL", "USER", "HOW IT ENDED", "CALL"], rows)
+    let rows =
+        rows.into_iter().take(most).map(|AuditEntry { time, event, call, tool, user, outcome, parent, .. }| {
+            let [call, tool, user, parent] = [call, tool, user, parent].map(Option::unwrap_or_default);
+            [show::time(time), tool, user, outcome.unwrap_or(event), call, parent]
+        });
+    show::table(["TIME", "TOOL", "USER", "HOW IT ENDED", "CALL", "PARENT"], rows)
 }
 
 fn all(events: &[AuditEntry]) -> String {

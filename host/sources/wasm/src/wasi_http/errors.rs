@@ -27,7 +27,7 @@ pub(super) fn of(error: &EgressError) -> Error {
         EgressError::Decode(_) => Error::HttpResponseIncomplete,
         EgressError::Tls { source: TlsFault::NotTls | TlsFault::Other(_), .. } => Error::TlsProtocolError,
         EgressError::Tls { .. } => Error::TlsCertificateError,
-        EgressError::Connect { source, .. } if matches!(source, ClientError::Slow(_)) => Error::ConnectionTimeout,
+        EgressError::Connect { source: ClientError::Slow(_), .. } => Error::ConnectionTimeout,
         EgressError::Connect { .. } => Error::DestinationUnavailable,
         EgressError::Transport { .. } => Error::HttpProtocolError,
         EgressError::Request(_)
