@@ -167,7 +167,7 @@ mod tests {
         fs_err::write(&path, "").unwrap();
         fs_err::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
         let database = Database::open(&path).unwrap();
-        database.write(|rows| rows.execute("INSERT INTO rate_bucket VALUES ('{}', 's', 't', 1)", [])).unwrap();
+        database.write(|rows| rows.execute("INSERT INTO rate_bucket VALUES ('{}', 's', 't', 1, 2)", [])).unwrap();
         for entry in fs_err::read_dir(dir.path()).unwrap() {
             let entry = entry.unwrap();
             let mode = entry.metadata().unwrap().permissions().mode();
@@ -180,10 +180,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let database = Database::open(&dir.path().join("state.db")).unwrap();
         let failed = database.write(|transaction| {
-            transaction.execute("INSERT INTO rate_bucket VALUES ('{}', 's', 't', 1)", [])?;
+            transaction.execute("INSERT INTO rate_bucket VALUES ('{}', 's', 't', 1, 2)", [])?;
             transaction.execute("INSERT INTO nowhere VALUES (1)", [])
         });
-        assert!(matches!(failed, Err(StoreError::Database { .. })));
+        let Err(StoreError::Database { source, .. }) = &failed else { panic!("{failed:?}") };
+        assert!(source.to_string().contains("nowhere"), "{source}");
         let rows: i64 = database
             .read(|connection| connection.query_row("SELECT count(*) FROM rate_bucket", [], |row| row.get(0)))
             .unwrap();

@@ -17,7 +17,8 @@ fn every_spelling_of_a_known_value_goes() {
         check(text, "[REDACTED:svc]");
         check(&format!("KEY = \"{text}\"\n"), "KEY = \"[REDACTED:svc]\"\n");
     }
-    check("Basic YWdlbnQ6cmZfbGl2ZV85ZitacS83S3B+Mng9VmRf", "Basic YWdlbnQ6[REDACTED:svc]");
+    check("Basic YWdlbnQ6cmZfbGl2ZV85ZitacS83S3B+Mng9VmRf", "Basic [REDACTED:svc]");
+    check("YWdlbnQ6cmZfbGl2ZV85ZitacS83S3B+Mng9VmRf", "YWdlbnQ6[REDACTED:svc]");
     check("eHJmX2xpdmVfOWYrWnEvN0twfjJ4PVZkXw==", "eH[REDACTED:svc]==");
     check_stays("hello world");
 }
@@ -72,7 +73,7 @@ fn credentials_after_a_name_go() {
         ("bearer: eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.abc", "bearer: [REDACTED:jwt#1]"),
         ("authorization=eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9", "authorization=[REDACTED:authorization#1]"),
         ("Authorization: Bearer abcdef1234567890", "Authorization: Bearer [REDACTED:authorization#1]"),
-        ("authorization: Basic dTpw", "authorization: Basic [REDACTED:authorization#1]"),
+        ("authorization: Basic dTpw", "authorization: Basic [REDACTED:basic#1]"),
         ("use Bearer zz11yy22xx33 here", "use Bearer [REDACTED:token#1] here"),
         ("x \"api_key\": \"abcdef1234567890\"", "x \"api_key\": \"[REDACTED:key#1]\""),
         (r#"got {\"password\":\"correct-horse-9\"}"#, r#"got {\"password\":\"[REDACTED:password#1]\"}"#),
