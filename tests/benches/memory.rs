@@ -38,7 +38,7 @@ pub async fn report_waiting(count: u64) {
                 let caller = Caller { user: Some(format!("waiter-{}", i % 100)), ..Caller::default() };
                 let mut context = CallContext::of(caller);
                 context.progress = Some(waiting);
-                host.call_with(ToolCall::new("text-waiting__wait", json!({}), context)).await
+                host.call_with(ToolCall::new("text-waiting__wait_an_hour", json!({}), context)).await
             })
         })
         .collect();

@@ -36,10 +36,10 @@ const HOUR: u64 = 3_600_000_000_000;
 
 /// Says so and waits an hour in WASI's poll.
 #[tool]
-fn wait() -> &'static str {
+fn wait_an_hour() -> &'static str {
     progress::report(0.0, None, None);
     bindings::wasi::clocks::monotonic_clock::subscribe_duration(HOUR).block();
     "an hour later"
 }
 
-export_tools!(case::case, count::count, diff::diff, extract::extract, slug::slug, wait);
+export_tools!(case::case, count::count, diff::diff, extract::extract, slug::slug, wait_an_hour);
