@@ -233,6 +233,21 @@ fn revoking_a_key_names_what_still_speaks_of_what_it_signed() {
 }
 
 #[test]
+fn what_asks_for_nothing_is_granted_nothing() {
+    let home = Home::new();
+    crate::support::packages::install_unsigned(&home, "mirror");
+    home.run("grant mirror --all").fails(2, &["`mirror` asks for nothing"]);
+    assert!(!home.path().join("home/grants/mirror.toml").exists());
+    home.run("grant mirror --all --per-minute 5").ok();
+}
+
+#[test]
+fn a_folder_without_a_project_is_told() {
+    let home = Home::new();
+    home.run("build").fails(1, &[". has no ringfence.toml", "`ringfence new NAME`"]);
+}
+
+#[test]
 fn a_publisher_can_be_renamed() {
     let (home, file) = crate::support::packages::signed("mirror", "1.0.0");
     home.args(&["install", file.to_str().unwrap()]).ok();

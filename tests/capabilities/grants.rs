@@ -62,7 +62,7 @@ fn what_is_to_be_granted_comes_first_and_is_named_until_nothing_lacks() {
     let out = home.run("grant reach --credential token=key").ok();
     assert!(!out.contains("Next:"), "{out}");
     let out = home.run("secret remove key").ok();
-    assert!(out.starts_with("There are no secrets.") && !out.contains("NAME  "), "{out}");
+    assert!(out.starts_with("Removed `key`.\n\nThere are no secrets.") && !out.contains("NAME  "), "{out}");
 }
 
 #[test]

@@ -29,6 +29,8 @@ fn a_folder_needs_nothing_but_itself() {
     home.args(&["install", "stick#weather@3.0.0"]).fails(5, &["it has 1.0.0, 1.9.0, 1.10.0, 2.0.0-rc.1"]);
     home.args(&["install", "stick#whether"]).fails(5, &["did you mean `weather`?"]);
     home.args(&["install", "stick"]).fails(3, &["is a folder", "stick#NAME"]);
+    home.file("project/ringfence.toml", "");
+    home.args(&["install", "project"]).fails(3, &["is the source of a tool", "`ringfence build project`"]);
     home.args(&["install", "nowhere#weather"]).fails(5, &["nowhere"]);
     home.args(&["install", "stick#weather", "--signature", "stick"]).fails(3, &["--signature", "no meaning"]);
 }

@@ -146,6 +146,12 @@ pub enum DistributionError {
         /// The location.
         place: String,
     },
+    /// The source of a tool where a package has to be.
+    #[error("{folder} is the source of a tool and no package: `ringfence build {folder}` makes one of it")]
+    Project {
+        /// The folder.
+        folder: String,
+    },
     /// A folder where a package has to be.
     #[error("{folder} is a folder: say which of its packages, as in `{folder}#NAME`; `ringfence search` shows them")]
     Folder {
@@ -275,7 +281,7 @@ impl DistributionError {
             Self::OtherDigest { .. } => "fetch.other_digest",
             Self::PlainHttp | Self::PlainHost(_) => "fetch.plain_http",
             Self::Unproven { .. } => "fetch.unproven",
-            Self::Folder { .. } => "fetch.folder",
+            Self::Folder { .. } | Self::Project { .. } => "fetch.folder",
             Self::Index { .. } => "index.unusable",
             Self::NotListed { .. } => "index.not_listed",
             Self::NotAPackage { .. } => "registry.not_a_package",

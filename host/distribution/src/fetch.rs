@@ -76,7 +76,11 @@ impl Fetcher {
 
     async fn file(&self, path: &Path, wanted: &Wanted) -> Result<PackageFile, DistributionError> {
         if path.is_dir() {
-            return Err(DistributionError::Folder { folder: path.display().to_string() });
+            let folder = path.display().to_string();
+            return Err(match path.join("ringfence.toml").exists() {
+                true => DistributionError::Project { folder },
+                false => DistributionError::Folder { folder },
+            });
         }
         let package = PackageFile::read(path)?;
         match self.signature(wanted).await? {

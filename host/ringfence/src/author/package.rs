@@ -31,7 +31,10 @@ pub struct Package {
 /// Why a project gives no package.
 #[derive(Debug, Error)]
 pub enum PackError {
-    /// There is no `ringfence.toml`, or it cannot be read.
+    /// The folder has no `ringfence.toml`.
+    #[error("{} has no ringfence.toml: name the folder of a tool, or begin one with `ringfence new NAME`", .0.display())]
+    NoProject(PathBuf),
+    /// A `ringfence.toml` cannot be read.
     #[error("{0}; `ringfence new` writes one to begin with")]
     NoManifest(std::io::Error),
     /// It is wrong, or does not go with the tools.
@@ -81,7 +84,10 @@ pub enum PackError {
 /// # Errors
 /// When any step fails; nothing is written then.
 pub async fn build(directory: &Path, on_line: &mut (dyn FnMut(&str) + Send)) -> Result<Package, PackError> {
-    let text = reading::text(&directory.join(MANIFEST)).map_err(PackError::NoManifest)?;
+    let text = reading::text(&directory.join(MANIFEST)).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => PackError::NoProject(directory.to_owned()),
+        _ => PackError::NoManifest(error),
+    })?;
     let info = PackageInfo::parse(&text)?;
     let toolchain = Toolchain::find(directory)?;
     on_line(&format!("compiling with {}", toolchain.describe()));

@@ -105,13 +105,17 @@ impl SecretArgs {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
         // From here on there are no core dumps, so it stands before the first value.
         let door = Door::open(session.home()?).await?;
+        let removed = match &self.command {
+            SecretCommand::Remove { name } => format!("Removed `{name}`.\n\n"),
+            _ => String::new(),
+        };
         let reply = match self.request() {
             Ok(request) => session.ask_through(&door, request).await,
             Err(error) => Err(error),
         };
         door.close().await?;
         let Reply::Secrets(report) = reply? else { return Err(other_build()) };
-        session.answer(&report, list)
+        session.answer(&report, |report| removed + &list(report))
     }
 
     fn request(self) -> anyhow::Result<Request> {

@@ -1,7 +1,7 @@
 //! Granting and taking back, and what is granted.
 
 use ringfence_core::error::CallError;
-use ringfence_package::grant::unused;
+use ringfence_package::grant::{Capabilities, unused};
 use ringfence_package::{Granted, Installed, KeyError, Signer, UNSIGNED};
 
 use super::{Packages, refused};
@@ -20,6 +20,12 @@ impl Packages {
                 return Err(RequestError { kind: ErrorKind::Refused, code, message: suspended.to_string() });
             }
             (None, None) => {}
+        }
+        if *change == (GrantChange { all: true, ..GrantChange::default() })
+            && installed.manifest().package.capabilities == Capabilities::default()
+        {
+            let message = format!("`{source}` asks for nothing, so nothing can be granted to it");
+            return Err(RequestError { kind: ErrorKind::Usage, code: "grant.nothing_asked".into(), message });
         }
         if *change != (GrantChange { accept_signer: change.accept_signer.clone(), ..GrantChange::default() }) {
             let requested = &installed.manifest().package.capabilities;
