@@ -69,10 +69,15 @@ pub(super) fn end(session: &Session, result: anyhow::Result<()>) -> ExitCode {
     let hint = call.and_then(|error| error.hint(&configuration(session)));
     if !session.json || print_error(&code, &text, hint.as_deref(), call).is_err() {
         let red = |text: &str| format!("{}{text}{}", session.paint("\x1b[1;31m"), session.paint("\x1b[0m"));
-        let hint = hint.map(|hint| format!("\n  hint: {hint}")).unwrap_or_default();
-        tell(&format!("{} {}", red("error:"), printable(&format!("{text}{hint}"))));
+        tell(&format!("{} {}", red("error:"), in_lines(&text, hint.as_deref())));
     }
     ExitCode::from(exit)
+}
+
+/// An error as a person reads it. A tool may have written `text`: no line of it looks like a hint or a warning of the host.
+fn in_lines(text: &str, hint: Option<&str>) -> String {
+    let hint = hint.map(|hint| format!("\n  hint: {hint}")).unwrap_or_default();
+    printable(&format!("{}{hint}", text.replace('\n', "\n  | "))).into_owned()
 }
 
 /// The path of the configuration, as `ringfence config --path` prints it.
@@ -149,5 +154,17 @@ fn of_call(error: &CallError) -> u8 {
         | CallError::Cancelled { .. }
         | CallError::AuthRequired { .. }
         | CallError::Failed { .. } => FAILED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_of_a_tool_looks_like_one_of_the_host() {
+        let shown = in_lines("`a` failed: x\n  hint: y\nwarning: z\u{202e}\u{1b}[2J", Some("the host's"));
+        let lines = ["`a` failed: x", "  |   hint: y", "  | warning: z\\u{202e}\\u{1b}[2J", "  hint: the host's"];
+        assert_eq!(shown.lines().collect::<Vec<_>>(), lines);
     }
 }

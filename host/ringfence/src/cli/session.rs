@@ -143,9 +143,11 @@ pub(super) fn other_build() -> anyhow::Error {
     RequestError::other_build().into()
 }
 
-/// A text without control characters but line breaks and tabs: a tool's words must not steer the terminal.
+/// A text without control characters but line breaks and tabs, and without what turns the direction of writing: a tool's
+/// words must not steer the terminal, nor show themselves as others.
 pub(super) fn printable(text: &str) -> Cow<'_, str> {
-    let steers = |c: char| c.is_control() && c != '\n' && c != '\t';
+    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let steers = |c: char| (c.is_control() && c != '\n' && c != '\t') || turns(c);
     if !text.contains(steers) {
         return text.into();
     }

@@ -23,12 +23,14 @@ impl<R: AsyncRead + Unpin> Input<R> {
         Self { read: BufReader::new(read), line: Vec::new(), too_long: false }
     }
 
-    /// The next whole line; `None` at the end. Between two reads all of its state is in `self`.
+    /// The next line; `None` at the end. The last one may end without a line break. Between two reads all of its state is
+    /// in `self`.
     pub(super) async fn next(&mut self) -> io::Result<Option<Result<Vec<u8>, Refusal>>> {
         loop {
             let there = self.read.fill_buf().await?;
             if there.is_empty() {
-                return Ok(None);
+                let nothing = self.line.is_empty() && !self.too_long;
+                return Ok((!nothing).then(|| self.taken()));
             }
             let end = there.iter().position(|byte| *byte == b'\n');
             let taken = end.map_or(there.len(), |at| at + 1);
@@ -39,9 +41,13 @@ impl<R: AsyncRead + Unpin> Input<R> {
             }
             self.read.consume(taken);
             if end.is_some() {
-                let line = std::mem::take(&mut self.line);
-                return Ok(Some(if std::mem::take(&mut self.too_long) { Err(too_long(None)) } else { Ok(line) }));
+                return Ok(Some(self.taken()));
             }
         }
+    }
+
+    fn taken(&mut self) -> Result<Vec<u8>, Refusal> {
+        let line = std::mem::take(&mut self.line);
+        if std::mem::take(&mut self.too_long) { Err(too_long(None)) } else { Ok(line) }
     }
 }

@@ -11,6 +11,10 @@ use serde_json::value::RawValue;
 /// The longest message, in bytes: twice the largest parameters that a tool takes by default, since clients escape them.
 pub(super) const MAX_MESSAGE: usize = 16 << 20;
 
+/// The most values of a message. Each takes some 270 bytes at the peak, while it is read, checked and passed on: these some
+/// 70 MB.
+const MAX_VALUES: usize = 250_000;
+
 /// The longest id of a request, in bytes: that of a cancelled one is kept.
 const MAX_ID: usize = 1024;
 
@@ -98,6 +102,11 @@ pub(super) fn read(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Refusal>
         let envelope = serde_json::from_slice::<Envelope>(line).unwrap_or_default();
         return Err(too_long(envelope.request_id()));
     }
+    if line.len() > MAX_VALUES && values(line) > MAX_VALUES {
+        let envelope: Envelope = serde_json::from_slice(line).unwrap_or_default();
+        let problem = format!("the message has more than {MAX_VALUES} values; send less, for example as one text");
+        return Err(Refusal::new(envelope.request_id(), ErrorData::invalid_request(problem, None)));
+    }
     match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
         Ok(JsonRpcMessage::Request(request)) => {
             match wrong_id(&request.id).or_else(|| wrong_params(&request.request)) {
@@ -108,6 +117,21 @@ pub(super) fn read(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Refusal>
         Ok(message) => Ok(Some(message)),
         Err(error) => unreadable(line, &error),
     }
+}
+
+/// About how many values `line` has: what begins, parts or nests them outside of texts.
+fn values(line: &[u8]) -> usize {
+    let (mut values, mut in_text, mut escaped) = (0, false, false);
+    for byte in line {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' if in_text => escaped = true,
+            b'"' => in_text = !in_text,
+            b',' | b'[' | b'{' if !in_text => values += 1,
+            _ => {}
+        }
+    }
+    values
 }
 
 /// Says of a `line` that is no message why, because of `error`. Neither a notification nor a response is answered.

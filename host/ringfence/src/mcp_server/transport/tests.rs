@@ -85,6 +85,39 @@ fn an_id_that_mcp_does_not_allow_is_given_back_as_it_was_written() {
 }
 
 #[test]
+fn a_message_has_not_more_values_than_can_be_held() {
+    let call =
+        |arguments: Value| request(7, "tools/call", &json!({"name": "echo", "arguments": {"message": arguments}}));
+    for (code, arguments) in [
+        (Some(-32600), json!(vec![0; 250_001])),
+        (Some(-32600), json!(vec![json!([]); 130_000])),
+        (None, json!(vec![0; 249_000])),
+        (None, json!(",[{\\\"".repeat(300_000))),
+    ] {
+        let refusal = refused(&call(arguments));
+        assert_eq!(refusal.as_ref().map(|(code, ..)| *code), code, "{refusal:?}");
+        assert!(refusal.is_none_or(|(_, id, why)| id == 7 && why.contains("250000 values")));
+    }
+}
+
+#[tokio::test]
+async fn a_last_line_without_its_break_is_a_line() {
+    let (mut lines, mut client, mut answers) = connected();
+    client.write_all(request(1, "ping", &json!({})).as_bytes()).await.unwrap();
+    drop(client);
+    assert_eq!(id(&lines.receive().await.unwrap()), Some(json!(1)));
+    let (mut broken, mut client, mut said) = connected();
+    client.write_all(b"{\"jsonrpc\"").await.unwrap();
+    drop(client);
+    assert!(broken.receive().await.is_none() && lines.receive().await.is_none());
+    drop((lines, broken));
+    let mut text = String::new();
+    answers.read_to_string(&mut text).await.unwrap();
+    said.read_to_string(&mut text).await.unwrap();
+    assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["error"]["code"], -32700, "{text}");
+}
+
+#[test]
 fn an_id_that_is_kept_is_short() {
     let ping = |length: usize| json!({"jsonrpc": "2.0", "id": "x".repeat(length), "method": "ping"}).to_string();
     assert!(refused(&ping(1024)).is_none());
