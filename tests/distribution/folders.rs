@@ -30,7 +30,7 @@ fn a_folder_needs_nothing_but_itself() {
     home.args(&["install", "stick#whether"]).fails(5, &["did you mean `weather`?"]);
     home.args(&["install", "stick"]).fails(3, &["is a folder", "stick#NAME"]);
     home.file("project/ringfence.toml", "");
-    home.args(&["install", "project"]).fails(3, &["is the source of a tool", "`ringfence build project`"]);
+    home.args(&["install", "project"]).fails(3, &["is the source of a tool", "project` makes one of it"]);
     home.args(&["install", "nowhere#weather"]).fails(5, &["nowhere"]);
     home.args(&["install", "stick#weather", "--signature", "stick"]).fails(3, &["--signature", "no meaning"]);
 }
