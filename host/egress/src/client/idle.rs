@@ -29,7 +29,7 @@ struct State {
 
 impl IdleConnections {
     /// One to `origin` that can be used, as far as one can see.
-    pub(super) fn take(&self, origin: &str) -> Option<Connection> {
+    fn take(&self, origin: &str) -> Option<Connection> {
         let mut state = self.lock();
         let waiting = state.by_origin.get_mut(origin)?;
         while let Some((since, mut connection)) = waiting.pop() {

@@ -1,5 +1,7 @@
 //! `ringfence audit`: reads or verifies the record of all calls.
 
+use std::collections::HashMap;
+
 use clap::Args;
 use serde_json::json;
 
@@ -46,8 +48,10 @@ impl Audit {
 /// One row a call, with its last event, and what each of its events says of it.
 fn calls(events: &[AuditEntry], most: usize) -> String {
     let mut rows: Vec<AuditEntry> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     for event in events {
-        match rows.iter_mut().find(|row| row.call.is_some() && row.call == event.call) {
+        let place = event.call.as_deref().map(|call| *places.entry(call).or_insert(rows.len()));
+        match place.and_then(|place| rows.get_mut(place)) {
             // The first event says most of who calls what.
             Some(row) => {
                 row.tool = event.tool.clone().or(row.tool.take());
