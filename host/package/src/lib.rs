@@ -44,6 +44,7 @@ pub use installed::{Broken, Installed, Inventory};
 pub use key::{KeyError, KeyId, PublicKey, Signer, UNSIGNED};
 pub use manifest::{Manifest, ManifestError};
 pub use package_file::PackageFile;
+pub use plain_text::hides;
 pub use rotation::{Rotation, RotationError};
 pub use signature::{Signature, SignatureError};
 pub use signing::{SecretKey, SigningError};

@@ -20,7 +20,7 @@ pub(crate) fn problem(text: &str) -> Option<&'static str> {
 }
 
 /// Whether `c` shows nothing and changes what is read around it. Joiners are left out: scripts and emoji need them.
-fn hides(c: char) -> bool {
+pub fn hides(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')

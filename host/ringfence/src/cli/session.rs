@@ -143,11 +143,10 @@ pub(super) fn other_build() -> anyhow::Error {
     RequestError::other_build().into()
 }
 
-/// A text without control characters but line breaks and tabs, and without what turns the direction of writing: a tool's
+/// A text without control characters but line breaks and tabs, and without what hides or turns others: a tool's
 /// words must not steer the terminal, nor show themselves as others.
 pub(super) fn printable(text: &str) -> Cow<'_, str> {
-    let turns = |c: char| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let steers = |c: char| (c.is_control() && c != '\n' && c != '\t') || turns(c);
+    let steers = |c: char| (c.is_control() && c != '\n' && c != '\t') || ringfence_package::hides(c);
     if !text.contains(steers) {
         return text.into();
     }
