@@ -10,11 +10,13 @@ use std::cell::{Cell, UnsafeCell};
 use std::ptr;
 
 /// An arena of `SIZE` bytes with the system's allocator behind it.
-#[repr(align(16))]
+///
+/// The mark lies before the memory, so that a call that needs little writes to one page and not to two.
+#[repr(C, align(16))]
 pub(crate) struct Arena<const SIZE: usize> {
-    memory: UnsafeCell<[u8; SIZE]>,
     /// Offset of the first free byte.
     top: Cell<usize>,
+    memory: UnsafeCell<[u8; SIZE]>,
 }
 
 // Elsewhere there are threads, and the type is no `Sync`.
@@ -25,7 +27,7 @@ unsafe impl<const SIZE: usize> Sync for Arena<SIZE> {}
 
 impl<const SIZE: usize> Arena<SIZE> {
     pub(crate) const fn new() -> Self {
-        Self { memory: UnsafeCell::new([0; SIZE]), top: Cell::new(0) }
+        Self { top: Cell::new(0), memory: UnsafeCell::new([0; SIZE]) }
     }
 
     fn base(&self) -> *mut u8 {

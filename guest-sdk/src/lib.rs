@@ -75,7 +75,7 @@ pub use ringfence_sdk_macros::tool;
 pub use schemars;
 pub use serde;
 pub use serde_json;
-pub use tool::Tool;
+pub use tool::{Run, Tool};
 
 /// What the macros write into an author's crate. Not for other use.
 #[doc(hidden)]
@@ -110,7 +110,12 @@ macro_rules! export_tools {
                     parameters: ::std::string::String,
                     info: guest::CallInfo,
                 ) -> ::std::result::Result<guest::Output, guest::Failure> {
-                    $crate::private::call(TOOLS, &name, &parameters, &info)
+                    $crate::private::call(&name, &parameters, &info, |name| {
+                        $(if (<$tool>::TOOL.is_named)(name) {
+                            return ::std::option::Option::Some(<$tool>::TOOL.call);
+                        })*
+                        ::std::option::Option::None
+                    })
                 }
             }
 

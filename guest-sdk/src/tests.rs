@@ -194,8 +194,9 @@ fn large_numbers_stay_exact() {
 #[test]
 fn the_component_dispatches_by_name() {
     let info = CallInfo { id: "1".to_owned(), deadline_ms: 1, max_result_bytes: 1 };
-    assert_eq!(crate::private::call(TOOLS, "yes", "{}", &info), Ok(Output::text("yes")));
-    let failure = crate::private::call(TOOLS, "no", "{}", &info).unwrap_err();
+    let find = |name: &str| (yes::TOOL.is_named)(name).then_some(yes::TOOL.call);
+    assert_eq!(crate::private::call("yes", "{}", &info, find), Ok(Output::text("yes")));
+    let failure = crate::private::call("no", "{}", &info, find).unwrap_err();
     assert_eq!((failure.kind, failure.code.as_str()), (FailureKind::NotFound, "not_found"));
     let names: Vec<String> = crate::private::definitions(TOOLS).into_iter().map(|definition| definition.name).collect();
     assert_eq!(names, ["copy-file", "yes", "time_left", "number", "doubled", "visits"]);

@@ -18,6 +18,8 @@ pub(crate) fn tool(options: &Options, function: &Function, item: &ItemFn) -> Tok
     };
     let definition = definition(options, function, &name);
     let call = call(function, item);
+    let value = name.value();
+    let bytes = value.as_bytes();
     quote! {
         #[allow(clippy::needless_pass_by_value, reason = "a tool owns its arguments")]
         #item
@@ -30,6 +32,7 @@ pub(crate) fn tool(options: &Options, function: &Function, item: &ItemFn) -> Tok
             #[doc(hidden)]
             #visibility const TOOL: ::ringfence_sdk::Tool = ::ringfence_sdk::Tool {
                 name: #name,
+                is_named: |name| ::std::matches!(name.as_bytes(), [#(#bytes),*]),
                 define: || #definition,
                 call: #call,
             };

@@ -12,6 +12,7 @@ macro_rules! bad {
             impl $name {
                 const TOOL: Tool = Tool {
                     name: stringify!($name),
+                    is_named: |name| name == stringify!($name),
                     define: || definition(stringify!($name), $schema),
                     call: |_, _| Ok(Output::new()),
                 };

@@ -9,7 +9,8 @@ const DOUBLED: u32 = 40;
 enum Run {}
 
 impl Run {
-    const TOOL: Tool = Tool { name: "run", define: definition, call: |_, _| Ok(Output::new()) };
+    const TOOL: Tool =
+        Tool { name: "run", is_named: |name| name == "run", define: definition, call: |_, _| Ok(Output::new()) };
 }
 
 fn definition() -> Definition {

@@ -28,7 +28,7 @@ mod component {
         }
 
         fn call(_: String, parameters: String, info: CallInfo) -> Result<Output, Failure> {
-            ringfence_sdk::private::call(&[super::RUN], "run", &parameters, &info)
+            ringfence_sdk::private::call("run", &parameters, &info, |_| Some(super::RUN.call))
         }
     }
 

@@ -11,7 +11,7 @@ fn honest() {}
 enum run {}
 
 impl run {
-    const TOOL: Tool = Tool { name: "run", define, ..honest::TOOL };
+    const TOOL: Tool = Tool { name: "run", is_named: |name| name == "run", define, ..honest::TOOL };
 }
 
 fn define() -> Definition {
