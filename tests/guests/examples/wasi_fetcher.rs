@@ -85,12 +85,11 @@ fn fetch(args: Fetch) -> Json<Value> {
 
 fn fetched(args: &Fetch) -> Result<Value, String> {
     let request = request(&args.method, &args.url, &args.headers)?;
-    let body = request.body().map_err(|()| "no body")?;
+    // As clients do: a request without a body has no stream for one.
+    let body = args.body.as_ref().map(|text| Ok::<_, String>((request.body().map_err(|()| "no body")?, text)));
+    let body = body.transpose()?;
     let future = handle(request, Some(options(args.timeouts))).map_err(code)?;
-    let held = match &args.body {
-        Some(text) => write(body, text.as_bytes(), &args.end)?,
-        None => write(body, b"", &args.end)?,
-    };
+    let held = body.map(|(body, text)| write(body, text.as_bytes(), &args.end)).transpose()?;
     let response = response(&future)?;
     drop(held);
     let (status, headers) = (response.status(), entries(&response.headers()));
