@@ -465,6 +465,28 @@ fn lines_that_were_copied_behind_the_end_of_the_audit_log_stop_a_start_and_nothi
 }
 
 #[test]
+fn a_byte_that_is_put_into_the_audit_log_costs_no_event() {
+    let home = Home::new();
+    let call = || home.args(&["call", "echo", "{\"message\": \"x\"}"]);
+    call().ok();
+    call().ok();
+    let log = home.path().join("home/state/audit/00000000000000000001.jsonl");
+    let good = std::fs::read(&log).unwrap();
+    for place in [0, 20] {
+        for altered in [[&good[..place], b"x", &good[place..]].concat(), [&good[..place], &good[place + 1..]].concat()]
+        {
+            std::fs::write(&log, &altered).unwrap();
+            for command in ["audit --verify", "audit", "list"] {
+                home.run(command).fails(1, &["line 1 of ", "5 or more behind it", "cut nothing off", "evidence"]);
+            }
+            assert_eq!(std::fs::read(&log).unwrap(), altered, "it is evidence");
+        }
+    }
+    std::fs::write(&log, good).unwrap();
+    assert_eq!(home.run("audit --verify --json").json()["events"], 6);
+}
+
+#[test]
 fn many_commands_at_once_share_one_state() {
     let home = Home::new();
     let calls: Vec<_> = (0..12)

@@ -8,6 +8,7 @@ mod greedy_guests;
 mod interrupted_install;
 mod killed_hosts;
 mod leftovers;
+mod lost_state;
 mod noisy_guests;
 mod oversized_results;
 pub(crate) mod stopped_guests;

@@ -7,7 +7,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use ringfence_store::{Digest, Store, write_atomically};
+use ringfence_store::{Digest, Store, check_own, write_atomically};
 use subtle::ConstantTimeEq as _;
 
 use crate::error::PackageError;
@@ -37,6 +37,9 @@ impl CompiledCache {
             tracing::warn!(path = %path.display(), reason, "compiled code is not used; it is compiled again");
             None
         };
+        if let Err(error) = check_own(&path) {
+            return refuse(&error.to_string());
+        }
         let mut code = match reading::bytes(&path, MAX_BYTES) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -142,6 +145,18 @@ mod tests {
         }
         fs_err::copy(foreign.cache.path(&kept.component, &kept.engine), &path).unwrap();
         assert_eq!(kept.cache.get(&kept.component, &kept.engine), None);
+    }
+
+    #[test]
+    fn code_in_a_file_of_another_user_is_not_accepted() {
+        use std::os::unix::fs::{MetadataExt as _, chown};
+        let kept = kept(b"code");
+        let path = kept.cache.path(&kept.component, &kept.engine);
+        // Only root can give files away.
+        if fs_err::metadata(&path).unwrap().uid() == 0 {
+            chown(&path, Some(4242), None).unwrap();
+            assert_eq!(kept.cache.get(&kept.component, &kept.engine), None);
+        }
     }
 
     #[test]

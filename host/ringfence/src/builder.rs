@@ -227,8 +227,8 @@ impl Builder {
         }
 
         let rate = RateGate::new(config.rate_rules()?, RateClock::system(), TABLE_SIZE);
-        let saved = store.database().load().map_err(BuildError::Rates)?;
-        rate.restore(saved.buckets, audit.permitted_behind(saved.counted)?, &registry);
+        let (saved, passed) = store.database().load().map_err(BuildError::Rates)?;
+        rate.restore(saved.buckets, passed, audit.permitted_behind(saved.counted, passed)?, &registry);
         let policy = match Policy::load(&config.policy, &registry) {
             Err(error) if self.for_operator.is_some() => Policy::closed(error),
             loaded => loaded?,

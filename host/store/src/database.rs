@@ -1,6 +1,7 @@
 //! The SQLite database: how it is opened, migrated and written. The rows have a file each.
 
 use std::error::Error;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -12,7 +13,7 @@ use crate::error::StoreError;
 use crate::folder::make_private_database;
 
 /// The steps from an empty database to the present schema; `user_version` counts those that were taken.
-const MIGRATIONS: [&str; 7] = [
+const MIGRATIONS: [&str; 8] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
@@ -20,6 +21,7 @@ const MIGRATIONS: [&str; 7] = [
     include_str!("schema/5.sql"),
     include_str!("schema/6.sql"),
     include_str!("schema/7.sql"),
+    include_str!("schema/8.sql"),
 ];
 
 /// How long to wait for another connection. Only a person with the `sqlite3` tool could hold one: the folder is locked.
@@ -37,11 +39,41 @@ impl Database {
     /// # Errors
     /// [`StoreError::NewerSchema`] when a later ringfence wrote it, [`StoreError::Damaged`] when it is no database.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
+        Self::connect(path)?.migrated()
+    }
+
+    /// Opens the database at `path`, which was made before, and brings its schema up to date.
+    ///
+    /// # Errors
+    /// [`StoreError::DatabaseLost`] when it is not there or has nothing in it; nothing is changed then. Else as
+    /// [`open`](Self::open).
+    pub fn reopen(path: &Path) -> Result<Self, StoreError> {
+        let lost = |found| Err(StoreError::DatabaseLost { path: path.to_owned(), found });
+        let length = match fs_err::metadata(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return lost("is gone"),
+            metadata => metadata?.len(),
+        };
+        if length == 0 {
+            // Before it is opened: SQLite would take what lies beside it for left over, and remove that.
+            return lost("is empty");
+        }
+        let database = Self::connect(path)?;
+        if database.read(schema_version)? == 0 {
+            return lost("has no tables");
+        }
+        database.migrated()
+    }
+
+    fn connect(path: &Path) -> Result<Self, StoreError> {
         make_private_database(path)?;
-        let mut connection = Connection::open(path).map_err(|error| explain(path, error))?;
+        let connection = Connection::open(path).map_err(|error| explain(path, error))?;
         prepare(&connection).map_err(|error| explain(path, error))?;
-        migrate(&mut connection, path)?;
         Ok(Self { path: path.to_owned(), connection: Mutex::new(connection) })
+    }
+
+    fn migrated(mut self) -> Result<Self, StoreError> {
+        migrate(self.connection.get_mut().unwrap_or_else(PoisonError::into_inner), &self.path)?;
+        Ok(self)
     }
 
     /// Reads.
@@ -70,9 +102,13 @@ fn prepare(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "synchronous", "full")
 }
 
+/// How many of the steps were taken; 0 in a database that has nothing in it.
+fn schema_version(connection: &Connection) -> rusqlite::Result<u32> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
 fn migrate(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
-    let version: u32 =
-        connection.pragma_query_value(None, "user_version", |row| row.get(0)).map_err(|error| explain(path, error))?;
+    let version = schema_version(connection).map_err(|error| explain(path, error))?;
     let known = MIGRATIONS.len() as u32;
     if version > known {
         return Err(StoreError::NewerSchema { path: path.to_owned(), found: version, known });

@@ -5,6 +5,10 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+/// What to do about a database that cannot be used any more.
+const BEGIN_ANEW: &str = "restore it from a backup; to begin anew, move `state.db*`, `audit` and `tools` out of that \
+    folder, which keeps your secrets, then trust your publishers and install the tools again";
+
 /// Why the state cannot be used. Each text says what is wrong and what to do about it.
 #[derive(Debug, Error)]
 pub enum StoreError {
@@ -72,15 +76,22 @@ pub enum StoreError {
         known: u32,
     },
     /// The database is not one, or its contents make no sense.
-    #[error(
-        "the database {} is damaged: restore it from a backup, or move it away and install the tools again",
-        .path.display()
-    )]
+    #[error("the database {} is damaged: {BEGIN_ANEW}", .path.display())]
     Damaged {
         /// The database.
         path: PathBuf,
         /// What SQLite says.
         source: rusqlite::Error,
+    },
+    /// The database is not there, although the folder is not new.
+    #[error(
+        "the database {} {found}, although audit log or installed tools are beside it: {BEGIN_ANEW}", .path.display()
+    )]
+    DatabaseLost {
+        /// Where it should be.
+        path: PathBuf,
+        /// What is there instead, as `is gone`.
+        found: &'static str,
     },
     /// SQLite failed for another reason, such as a full disk.
     #[error("the database {} cannot be used: check that its disk has room and its files can be written", .path.display())]
@@ -108,7 +119,7 @@ impl StoreError {
             Self::WrongKind { .. } => "state.wrong_kind",
             Self::HostKeyLength { .. } => "state.host_key",
             Self::NewerSchema { .. } => "state.newer",
-            Self::Damaged { .. } => "state.damaged",
+            Self::Damaged { .. } | Self::DatabaseLost { .. } => "state.damaged",
             Self::Database { .. } => "state.database",
             Self::Randomness(_) => "state.randomness",
             Self::Io(_) => "state.io",

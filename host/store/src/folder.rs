@@ -55,6 +55,16 @@ impl StateFolder {
         self.root.join("host.key")
     }
 
+    /// Whether a host has worked here: records and components are made after the database.
+    pub(crate) fn is_used(&self) -> io::Result<bool> {
+        for part in [self.audit(), self.tools()] {
+            if fs_err::read_dir(part)?.next().is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Where the record of calls is.
     pub fn audit(&self) -> PathBuf {
         self.root.join("audit")
@@ -131,22 +141,26 @@ fn make_closed(path: &Path) -> Result<(), StoreError> {
 
 /// Makes the database at `path`, where there is none, and closes it to others whatever the process's umask is: with the
 /// files that SQLite keeps beside it. Those that it makes later get the mode of the database.
-pub(crate) fn make_private_database(path: &Path) -> io::Result<()> {
+pub(crate) fn make_private_database(path: &Path) -> Result<(), StoreError> {
     let mut options = fs_err::OpenOptions::new();
     options.append(true).create(true).mode(0o600).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
     options.open(path)?;
     for suffix in ["", "-wal", "-shm"] {
         let mut file = path.as_os_str().to_owned();
         file.push(suffix);
-        match fs_err::set_permissions(PathBuf::from(file), Permissions::from_mode(0o600)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            closed => closed?,
-        }
+        let file = PathBuf::from(file);
+        let metadata = match fs_err::metadata(&file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            metadata => metadata?,
+        };
+        check_owner(&file, &metadata)?;
+        fs_err::set_permissions(&file, Permissions::from_mode(0o600))?;
     }
     Ok(())
 }
 
-fn check_owner(path: &Path, metadata: &Metadata) -> Result<(), StoreError> {
+/// Checks that the file or folder belongs to the user of this process, or to root.
+pub(crate) fn check_owner(path: &Path, metadata: &Metadata) -> Result<(), StoreError> {
     let (owner, user) = (metadata.uid(), rustix::process::geteuid().as_raw());
     if owner == user || owner == 0 {
         return Ok(());

@@ -12,6 +12,7 @@ use zeroize::Zeroizing;
 
 use crate::atomic_file::write_atomically;
 use crate::error::StoreError;
+use crate::folder::check_owner;
 
 const LENGTH: usize = 32;
 
@@ -27,7 +28,7 @@ impl HostKey {
     /// Reads the key at `path`, and makes one when there is none.
     ///
     /// # Errors
-    /// When others can read the file, when it is no file of 32 bytes, or when it cannot be made.
+    /// When others can read the file or it is theirs, when it is no file of 32 bytes, or when it cannot be made.
     pub fn load_or_create(path: &Path) -> Result<Self, StoreError> {
         if !path.try_exists()? {
             let mut key = Zeroizing::new([0; LENGTH]);
@@ -55,6 +56,7 @@ impl HostKey {
         if !metadata.is_file() {
             return Err(StoreError::WrongKind { path: path.to_owned(), wanted: "plain file" });
         }
+        check_owner(path, &metadata)?;
         let mode = metadata.permissions().mode() & 0o777;
         if mode & 0o077 != 0 {
             return Err(StoreError::TooOpen { path: path.to_owned(), mode, wanted: "600" });

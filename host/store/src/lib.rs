@@ -51,15 +51,17 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens the state folder at `path`, and makes what is missing in it.
+    /// Opens the state folder at `path`, and makes what is missing in it; but no database where one has been: what the new
+    /// one does not speak of would be removed as left over.
     ///
     /// # Errors
     /// [`StoreError::Busy`] when another process owns it; else what is wrong with the folder, the key or the database.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let folder = StateFolder::open(path)?;
         let key = HostKey::load_or_create(&folder.host_key())?;
-        let database = Arc::new(Database::open(&folder.database())?);
-        Ok(Self { folder, key, database })
+        let path = folder.database();
+        let database = if folder.is_used()? { Database::reopen(&path)? } else { Database::open(&path)? };
+        Ok(Self { folder, key, database: Arc::new(database) })
     }
 
     /// Where things are.
@@ -82,3 +84,6 @@ impl Store {
         self.database.clone()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -79,23 +79,33 @@ impl RateGate {
         Self { rules, clock, table: Mutex::default(), capacity }
     }
 
-    /// Takes up the buckets of the last run, and the calls that it made after it saved them, oldest first: a process
-    /// that is killed saves nothing more. How much a call weighs, the tools in `registry` say; one that is not there
-    /// weighs what it would without any rule.
-    pub fn restore(&self, saved: Vec<SavedBucket>, calls: Vec<PermittedCall>, registry: &Registry) {
+    /// Takes up the buckets that the last run saved, `passed` ago, and the calls that it made after that, oldest first: a
+    /// process that is killed saves nothing more. None is so full that it takes longer than a period until it is empty,
+    /// whatever was saved. How much a call weighs, the tools in `registry` say; one that is not there weighs what it would
+    /// without any rule.
+    pub fn restore(&self, saved: Vec<SavedBucket>, passed: Duration, calls: Vec<PermittedCall>, registry: &Registry) {
         let mut table = self.lock();
-        table.saved = saved.into_iter().map(|b| ((b.caller, b.tool), (b.minute_empty_at, b.hour_empty_at))).collect();
-        if calls.is_empty() {
-            return;
-        }
+        let (now, passed) = (self.clock.now().as_u64(), nanoseconds(passed));
+        let empty_at = |left: u64| now.saturating_add(left).saturating_sub(passed);
+        table.saved = saved
+            .into_iter()
+            .map(|bucket| ((bucket.caller, bucket.tool), (empty_at(bucket.minute_left), empty_at(bucket.hour_left))))
+            .collect();
         table.changed = calls.len() > MANY_CALLS;
-        let now = self.clock.now().as_u64();
+        self.count_again(&mut table, now, calls, registry);
+        for (minute, hour) in table.saved.values_mut() {
+            *minute = (*minute).min(now + nanoseconds(MINUTE));
+            *hour = (*hour).min(now + nanoseconds(HOUR));
+        }
+    }
+
+    fn count_again(&self, table: &mut Table, now: u64, calls: Vec<PermittedCall>, registry: &Registry) {
         let tools: HashMap<ToolId, Arc<Registered>> =
             registry.all().into_iter().map(|tool| (tool.id().clone(), tool)).collect();
-        for PermittedCall { caller, tool, time } in calls {
+        for PermittedCall { caller, tool, age } in calls {
             let rule = tools.get(&tool).map_or(RateRule::Limited(RateLimit::default()), |tool| self.rule(tool));
             let RateRule::Limited(limit) = rule else { continue };
-            let time = nanoseconds(Duration::from_millis(time)).min(now);
+            let time = now.saturating_sub(nanoseconds(age));
             let (minute, hour) = table.saved.entry((caller, tool)).or_default();
             *minute = (*minute).max(time).saturating_add(weight(limit.per_minute, MINUTE));
             *hour = (*hour).max(time).saturating_add(weight(limit.per_hour, HOUR));

@@ -1,4 +1,5 @@
-//! A kill at any moment of an installation, update or removal leaves the old state or the new one.
+//! A kill at any moment of an installation, update or removal leaves the old state or the new one, and one of the first
+//! start a folder that the next start takes up.
 //!
 //! This program starts itself again as a child that makes one change, and kills it: once before every single system
 //! call that touches a file (strace injects the kill, so SQLite's own steps are covered and the product has no failure
@@ -16,9 +17,11 @@ use std::io::{BufRead as _, BufReader};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ringfence_package::{InstallOptions, Installer};
+use ringfence_store::{AuditFile, Durability, Store};
 
 use child::{Change, source};
 use support::{FakeCompiler, Publisher, install, open, trust};
@@ -56,6 +59,14 @@ fn main() {
     {
         return child::run(change.parse().unwrap(), Path::new(folder));
     }
+    if let [_, mode, folder] = arguments.as_slice()
+        && mode == "start"
+    {
+        return start(Path::new(folder));
+    }
+    let kills: u32 = SYSTEM_CALLS.map(kill_first_start_before_every).iter().sum();
+    assert!(kills >= 50, "a first start makes more system calls than {kills}: they are not all listed");
+    println!("first start: taken up after each of {kills} kills before a system call");
     let publisher = Publisher::new();
     for change in Change::ALL {
         let kills: u32 = SYSTEM_CALLS.map(|call| kill_before_every(call, change, &publisher)).iter().sum();
@@ -78,6 +89,27 @@ fn kill_before_every(call: &str, change: Change, publisher: &Publisher) -> u32 {
         }
     }
     unreachable!("counting ends when the child survives")
+}
+
+/// Kills the first start of a host before its first call of `call`, before its second, and so on until it survives. The
+/// next start has to take the folder for a new one, or for one that was used and lacks nothing. Says how often.
+fn kill_first_start_before_every(call: &str) -> u32 {
+    for count in 1.. {
+        let dir = in_memory();
+        let survived = survives(strace(call, count).arg("start").arg(dir.path().join("state")));
+        start(&dir.path().join("state"));
+        if survived {
+            return count - 1;
+        }
+    }
+    unreachable!("counting ends when the start survives")
+}
+
+/// Opens a state folder, and what a host opens in it.
+fn start(folder: &Path) {
+    let store = Arc::new(Store::open(folder).unwrap_or_else(|error| panic!("{error}")));
+    Installer::open(store.clone()).unwrap();
+    drop(AuditFile::open(store, Durability::Process).unwrap_or_else(|error| panic!("{error}")));
 }
 
 /// Kills the child at random moments of its commit. Says how often the old and how often the new state was found.

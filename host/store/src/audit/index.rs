@@ -131,7 +131,7 @@ fn follow(index: &Mutex<Index>, stopped: &mpsc::Receiver<()>) {
 
 /// Opens the index, or makes it anew when it cannot be used: it is a copy.
 fn open(path: &Path) -> std::io::Result<Connection> {
-    make_private_database(path)?;
+    make_private_database(path).map_err(std::io::Error::other)?;
     let usable = Connection::open(path).and_then(|connection| {
         // Losing the last events to a power cut costs nothing: they are read again.
         connection.pragma_update(None, "journal_mode", "wal")?;
@@ -148,7 +148,7 @@ fn open(path: &Path) -> std::io::Result<Connection> {
         // What is not there need not be removed; what cannot be shows when the tables are made.
         drop(fs_err::remove_file(PathBuf::from(file)));
     }
-    make_private_database(path)?;
+    make_private_database(path).map_err(std::io::Error::other)?;
     made(path).map_err(std::io::Error::other)
 }
 

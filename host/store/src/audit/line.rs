@@ -65,9 +65,8 @@ pub(super) fn encode(
 impl<'a> Line<'a> {
     /// Takes a line, without its newline, apart; `None` when it has not the form of one. Proves nothing yet.
     pub(super) fn parse(text: &'a [u8]) -> Option<Self> {
-        let (body, tail) = text.split_at_checked(text.len().checked_sub(TAIL)?)?;
-        let mac = tail.strip_prefix(MAC_KEY.as_bytes())?.strip_suffix(LINE_END.as_bytes())?;
-        let mac = from_hex(std::str::from_utf8(mac).ok()?)?;
+        let mac = stated_mac(text)?;
+        let body = &text[..text.len() - TAIL];
         let fields: Fields<'_> = serde_json::from_slice(text).ok()?;
         Some(Self { body, link: Link { seq: fields.seq, mac }, time: fields.time, event: fields.event })
     }
@@ -76,6 +75,13 @@ impl<'a> Line<'a> {
     pub(super) fn follows(&self, key: &HostKey, before: &[u8; 32]) -> bool {
         chain(key, before, self.body) == self.link.mac
     }
+}
+
+/// The MAC that stands at the end of a line, whatever is in front of it.
+pub(super) fn stated_mac(text: &[u8]) -> Option<[u8; 32]> {
+    let tail = &text[text.len().checked_sub(TAIL)?..];
+    let mac = tail.strip_prefix(MAC_KEY.as_bytes())?.strip_suffix(LINE_END.as_bytes())?;
+    from_hex(std::str::from_utf8(mac).ok()?)
 }
 
 fn chain(key: &HostKey, before: &[u8; 32], body: &[u8]) -> [u8; 32] {

@@ -22,16 +22,18 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use ringfence_core::audit::{AuditError, AuditEvent, AuditLog};
-use ringfence_core::gates::rate::{LONGEST_PERIOD, PermittedCall};
+use ringfence_core::gates::rate::PermittedCall;
 use thiserror::Error;
 
 use crate::Store;
 use crate::digest::to_hex;
 use crate::time::unix_milliseconds;
 use index::Indexer;
+use permitted::Since;
 use sync::GroupSync;
 use writer::Writer;
 
@@ -51,20 +53,24 @@ pub enum Durability {
 /// What is wrong with the record of calls.
 #[derive(Debug, Error)]
 pub enum AuditFault {
-    /// A line is not what this host wrote, or not where it wrote it.
-    #[error(
-        "the audit log was altered at {} of {}, or `host.key` is not the key that wrote it: \
-         keep both as evidence and restore them from a backup; to go on without, move the folder `audit` away",
-        line_or_end(*.line), .file.display()
-    )]
+    /// A line is not what this host wrote, or not where it wrote it, and what stands behind it may be genuine.
+    #[error("{}", altered(.file, *.line, *.byte, *.before, *.behind))]
     Altered {
         /// The segment.
         file: PathBuf,
-        /// Counted from 1; `None` is the end.
-        line: Option<u64>,
+        /// The first line that does not fit, counted from 1.
+        line: u64,
+        /// Where that begins in its file, in bytes.
+        byte: u64,
+        /// How many events stand in front of it, all of them genuine.
+        before: u64,
+        /// How many behind it are proven to be genuine.
+        behind: u64,
     },
     /// Events at the end are gone.
-    #[error("the audit log was cut: it ends with event {last}, but event {head} had been written")]
+    #[error(
+        "the audit log was cut: it ends with event {last}, but event {head} had been written; look for the rest in a backup"
+    )]
     Cut {
         /// The last event that is there.
         last: u64,
@@ -79,21 +85,37 @@ pub enum AuditFault {
         /// Where it begins in that file, in bytes; `None`: the whole file.
         from: Option<u64>,
     },
+    /// The file is not as this process left it, so nothing can be recorded behind it.
+    #[error(
+        "{} was changed by somebody else while ringfence was using it: run `ringfence audit --verify`, which says where \
+         and what to do", .file.display()
+    )]
+    Changed {
+        /// The segment.
+        file: PathBuf,
+    },
     /// A file operation failed; the cause names the file.
     #[error("the audit log cannot be used: {0}")]
     Io(#[from] std::io::Error),
 }
 
-fn line_or_end(line: Option<u64>) -> String {
-    line.map_or_else(|| "the end".into(), |line| format!("line {line}"))
+fn altered(file: &Path, line: u64, byte: u64, before: u64, behind: u64) -> String {
+    let file = file.display();
+    let key = if before + behind == 0 { ", unless `host.key` is not the key that wrote it" } else { "" };
+    format!(
+        "the audit log was altered: line {line} of {file}, which begins behind byte {byte}, is not what this host wrote \
+         there{key}. Genuine are all {before} events in front of it and {behind} or more behind it, so cut nothing off: \
+         keep the folder `audit` and `host.key` as evidence and restore them from a backup; to go on without, move the \
+         folder `audit` away"
+    )
 }
 
 fn foreign(file: &Path, from: Option<u64>) -> String {
     let file = file.display();
     match from {
         Some(from) => format!(
-            "this host did not write there what stands in {file} behind byte {from}: keep a copy as evidence and cut it \
-             off with `truncate --size={from} {file}`"
+            "this host did not write there what stands in {file} behind byte {from}, and all events that it wrote stand in \
+             front: keep a copy as evidence and cut it off with `truncate --size={from} {file}`"
         ),
         None => format!("{file} is not of the audit log: keep it as evidence, but move it to another folder"),
     }
@@ -114,7 +136,8 @@ impl AuditFile {
     /// are missing at the end, that is recorded as an event of its own, which [`verify`](Self::verify) reports for ever.
     ///
     /// # Errors
-    /// [`AuditFault::Altered`] or [`AuditFault::Foreign`] when the end of the record is not what this host wrote.
+    /// [`AuditFault::Altered`] or [`AuditFault::Foreign`] when the record is not what this host wrote, as far as its end
+    /// tells. Nothing of it is changed then.
     pub fn open(store: Arc<Store>, durability: Durability) -> Result<Self, AuditFault> {
         let folder = store.folder().audit();
         let writer = Writer::open(&folder, store.key())?;
@@ -132,8 +155,12 @@ impl AuditFile {
     /// The first fault.
     pub fn verify(&self) -> Result<Verified, AuditFault> {
         // Events that are written meanwhile stand behind this end and are not looked at.
-        let end = self.lock().end()?;
-        verify::verify(self.store.key(), &end)
+        let (end, extent) = self.lock().end()?;
+        let (last, verified) = verify::walk(self.store.key(), &extent, Some(end))?;
+        if last != end {
+            return Err(AuditFault::Cut { last: last.seq, head: end.seq });
+        }
+        Ok(verified)
     }
 
     /// The place of the last event; 0 before the first one.
@@ -141,19 +168,23 @@ impl AuditFile {
         self.lock().place()
     }
 
-    /// The calls that were permitted behind `place`, oldest first, as far as a rate still remembers them.
+    /// The calls that were permitted behind `place`, which was the last one so long ago, oldest first, as far as a rate
+    /// still remembers them.
     ///
     /// # Errors
     /// When the record cannot be read.
-    pub fn permitted_behind(&self, place: u64) -> Result<Vec<PermittedCall>, AuditFault> {
+    pub fn permitted_behind(&self, place: u64, passed: Duration) -> Result<Vec<PermittedCall>, AuditFault> {
         let last = self.place();
         if place == last {
             return Ok(Vec::new());
         }
         // A place that is not there yet is that of a record which was moved away since.
-        let place = if place > last { 0 } else { place };
-        let oldest = u64::try_from(LONGEST_PERIOD.as_millis()).unwrap_or(u64::MAX);
-        permitted::behind(&self.store.folder().audit(), place, unix_milliseconds().saturating_sub(oldest))
+        let (place, passed) = if place > last { (0, Duration::MAX) } else { (place, passed) };
+        let folder = self.store.folder().audit();
+        match permitted::behind(&folder, Since { place, passed }, unix_milliseconds())? {
+            Some(calls) => Ok(calls),
+            None => Err(self.verify().err().unwrap_or(AuditFault::Changed { file: folder })),
+        }
     }
 
     /// The newest events, newest first.

@@ -1,6 +1,5 @@
 //! The files that the events stand in. Each is named for the place of its first event.
 
-use std::cmp::Ordering;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,21 +53,17 @@ fn first_place(segment: &Path) -> Option<u64> {
 }
 
 /// Whether the first event of `segment` cannot stand in a file of that name, as in the copy of another segment.
-fn is_foreign(segment: &Path) -> io::Result<bool> {
+pub(super) fn is_foreign(segment: &Path) -> io::Result<bool> {
     let mut start = Vec::new();
     File::open(segment)?.take(MAX_LINE as u64).read_to_end(&mut start)?;
     let first = start.split(|b| *b == b'\n').next().and_then(Line::parse);
     Ok(first.zip(first_place(segment)).is_some_and(|(line, place)| line.link.seq < place))
 }
 
-/// The last lines of `segment`: two at least, if it has so many.
-pub(super) fn last_lines(segment: &Path) -> io::Result<Vec<u8>> {
-    let mut file = File::open(segment)?;
-    let length = file.metadata()?.len();
+/// The last lines in the first `length` bytes of `segment`: two at least, if it has so many.
+pub(super) fn last_lines(segment: &Path, length: u64) -> io::Result<Vec<u8>> {
     let start = length.saturating_sub(3 * MAX_LINE as u64);
-    file.seek(SeekFrom::Start(start))?;
-    let mut tail = Vec::new();
-    file.read_to_end(&mut tail)?;
+    let mut tail = part(segment, start, length)?;
     if start > 0 {
         let first = tail.iter().position(|b| *b == b'\n').map_or(tail.len(), |newline| newline + 1);
         tail.drain(..first);
@@ -76,29 +71,27 @@ pub(super) fn last_lines(segment: &Path) -> io::Result<Vec<u8>> {
     Ok(tail)
 }
 
-/// What stands in `segment` behind its first `length` bytes.
-pub(super) fn behind(segment: &Path, length: u64) -> io::Result<Vec<u8>> {
+/// What stands in `segment` from the byte `start` to the byte `end`, as far as it goes.
+pub(super) fn part(segment: &Path, start: u64, end: u64) -> io::Result<Vec<u8>> {
     let mut file = File::open(segment)?;
-    file.seek(SeekFrom::Start(length))?;
+    file.seek(SeekFrom::Start(start))?;
     let mut text = Vec::new();
-    file.read_to_end(&mut text)?;
+    file.take(end.saturating_sub(start)).read_to_end(&mut text)?;
     Ok(text)
 }
 
 impl Segment {
-    /// Opens `path` for appending behind its last whole line.
-    ///
-    /// # Errors
-    /// [`AuditFault::Foreign`] when it is the copy of another segment.
-    pub(super) fn open(path: &Path) -> Result<Self, AuditFault> {
-        if is_foreign(path)? {
-            return Err(AuditFault::Foreign { file: path.to_owned(), from: None });
-        }
+    /// Opens `path` for appending behind its last whole line. What is not one stays there until that. A line that lacks
+    /// nothing but its end gets it: nobody has to lose the event.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
         let file = fs_err::OpenOptions::new().append(true).open(path)?;
-        let length = whole_lines(path, file.metadata()?.len())?;
-        let mut segment = Self { file: Arc::new(file), length, untidy: true };
-        segment.tidy()?;
-        Ok(segment)
+        let all = file.metadata()?.len();
+        let mut length = whole_lines(path, all)?;
+        if Line::parse(&part(path, length, all)?).is_some() {
+            (&file).write_all(b"\n")?;
+            length = all + 1;
+        }
+        Ok(Self { file: Arc::new(file), length, untidy: true })
     }
 
     /// The segment whose first event will have the place `first`.
@@ -110,10 +103,6 @@ impl Segment {
 
     pub(super) fn is_full(&self) -> bool {
         self.length >= FULL
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.length == 0
     }
 
     pub(super) fn length(&self) -> u64 {
@@ -133,20 +122,21 @@ impl Segment {
         &self.file
     }
 
-    /// Checks that the file ends where it was left: behind a foreign line nothing could be proved any more.
-    pub(super) fn check_end(&self) -> Result<(), AuditFault> {
-        let (length, file) = (self.file.metadata()?.len(), || self.path().to_owned());
-        match length.cmp(&self.length) {
-            Ordering::Equal => Ok(()),
-            Ordering::Less => Err(AuditFault::Altered { file: file(), line: None }),
-            Ordering::Greater => Err(AuditFault::Foreign { file: file(), from: Some(self.length) }),
-        }
+    /// How long the file is, which others may have written to.
+    pub(super) fn file_length(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
     }
 
     /// Appends `line` with one write. When that fails, or takes only a part, the segment is as it was before.
+    ///
+    /// # Errors
+    /// [`AuditFault::Changed`] when the file does not end where it was left: behind a foreign line nothing could be proved
+    /// any more.
     pub(super) fn append(&mut self, line: &[u8]) -> io::Result<()> {
         self.tidy()?;
-        self.check_end().map_err(io::Error::other)?;
+        if self.file_length()? != self.length {
+            return Err(io::Error::other(AuditFault::Changed { file: self.path().to_owned() }));
+        }
         let written = (&*self.file).write(line);
         match written {
             Ok(length) if length == line.len() => {
@@ -168,7 +158,7 @@ impl Segment {
     }
 
     /// Cuts off what does not belong here. As long as that fails, nothing can be appended.
-    fn tidy(&mut self) -> io::Result<()> {
+    pub(super) fn tidy(&mut self) -> io::Result<()> {
         if self.untidy {
             self.file.set_len(self.length)?;
             self.untidy = false;
@@ -177,13 +167,10 @@ impl Segment {
     }
 }
 
-/// How long `segment` is without an incomplete last line.
+/// How long `segment`, of so many bytes, is without an incomplete last line.
 fn whole_lines(segment: &Path, length: u64) -> io::Result<u64> {
-    let mut file = File::open(segment)?;
     let start = length.saturating_sub(MAX_LINE as u64);
-    file.seek(SeekFrom::Start(start))?;
-    let mut tail = Vec::new();
-    file.read_to_end(&mut tail)?;
+    let tail = part(segment, start, length)?;
     match tail.iter().rposition(|b| *b == b'\n') {
         Some(newline) => Ok(start + newline as u64 + 1),
         None if start == 0 => Ok(0),

@@ -62,10 +62,105 @@ fn every_changed_byte_is_found() {
         let mut altered = good.clone();
         altered[i] ^= 1;
         fs_err::write(&path, altered).unwrap();
-        assert!(matches!(log.verify(), Err(AuditFault::Altered { .. } | AuditFault::Cut { .. })), "byte {i}");
+        assert!(matches!(log.verify(), Err(AuditFault::Altered { .. })), "byte {i}");
     }
     fs_err::write(&path, good).unwrap();
     log.verify().unwrap();
+}
+
+/// The line of `text`, counted from 1, that the byte `place` stands in.
+fn line_of(text: &[u8], place: usize) -> u64 {
+    text[..place].iter().filter(|byte| **byte == b'\n').count() as u64 + 1
+}
+
+/// Checks that `fault` says so much of a damage in the line `wanted`, of `count`, and advises to cut nothing off.
+#[track_caller]
+fn is_altered(fault: Option<AuditFault>, wanted: u64, count: u64) {
+    let Some(fault) = fault else { panic!("line {wanted} is taken for genuine") };
+    let told = fault.to_string();
+    assert!(told.contains("cut nothing off") && !told.contains("truncate"), "{told}");
+    let AuditFault::Altered { line, before, behind, .. } = fault else { panic!("{told}") };
+    assert_eq!((line, before), (wanted, wanted - 1), "{told}");
+    // The damage takes one line, or joins two; the one behind it is not proven where its seal is hit.
+    assert!(behind <= count - wanted && behind + 2 >= count - wanted, "{told}");
+}
+
+#[test]
+fn one_byte_more_less_or_changed_is_found_where_it_is_and_nothing_genuine_is_cut_off() {
+    let dir = recorded(5);
+    let (path, folder) = (segment(&dir), dir.path().join("audit"));
+    let good = fs_err::read(&path).unwrap();
+    let running = open(dir.path()).unwrap();
+    let check = |altered: Vec<u8>, i: usize| {
+        fs_err::write(&path, &altered).unwrap();
+        is_altered(running.verify().err(), line_of(&good, i), 5);
+        // A start looks only at what moved the end, or stands there.
+        let start = Writer::open(&folder, running.store.key()).err();
+        if altered.len() != good.len() || start.is_some() {
+            is_altered(start, line_of(&good, i), 5);
+        }
+        assert_eq!(fs_err::read(&path).unwrap(), altered, "it is evidence");
+    };
+    for i in 0..good.len() {
+        for byte in [b'x', b' ', b'\n'] {
+            // Beside the end of a line, it would be one of the line behind.
+            if (byte, good[i]) != (b'\n', b'\n') {
+                check([&good[..i], &[byte], &good[i..]].concat(), i);
+            }
+        }
+        if i + 1 < good.len() {
+            check([&good[..i], &good[i + 1..]].concat(), i);
+        }
+        check([&good[..i], &[good[i] ^ 1], &good[i + 1..]].concat(), i);
+    }
+    drop(running);
+    fs_err::write(&path, &good).unwrap();
+    assert_eq!(open(dir.path()).unwrap().verify().unwrap(), Verified { events: 5, gaps: vec![] });
+}
+
+#[test]
+fn a_byte_more_or_less_is_found_where_a_kill_left_the_head_behind() {
+    let dir = recorded(3);
+    let old = fs_err::read(dir.path().join("audit/head")).unwrap();
+    append(&open(dir.path()).unwrap(), "ok");
+    fs_err::write(dir.path().join("audit/head"), old).unwrap();
+    let path = segment(&dir);
+    let good = fs_err::read(&path).unwrap();
+    for altered in [good[1..].to_vec(), [b"x", &good[..]].concat()] {
+        fs_err::write(&path, &altered).unwrap();
+        is_altered(open(dir.path()).err(), 1, 4);
+        assert_eq!(fs_err::read(&path).unwrap(), altered);
+    }
+    fs_err::write(&path, &good).unwrap();
+    assert_eq!(open(dir.path()).unwrap().verify().unwrap().events, 4);
+}
+
+#[test]
+fn a_last_line_that_lacks_only_its_end_is_kept() {
+    let dir = recorded(3);
+    let path = segment(&dir);
+    let good = fs_err::read(&path).unwrap();
+    fs_err::write(&path, &good[..good.len() - 1]).unwrap();
+    assert_eq!(open(dir.path()).unwrap().verify().unwrap(), Verified { events: 3, gaps: vec![] });
+    assert_eq!(fs_err::read(&path).unwrap(), good);
+}
+
+#[test]
+fn lines_that_come_back_to_their_place_are_gone_on_behind() {
+    let dir = recorded(3);
+    let path = segment(&dir);
+    let good = fs_err::read(&path).unwrap();
+    // Altered while the host runs, so that it knows another end; then restored from a backup.
+    let log = open(dir.path()).unwrap();
+    append(&log, "ok");
+    let whole = fs_err::read(&path).unwrap();
+    assert!(whole.starts_with(&good));
+    let head = head::HeadFile::open(&dir.path().join("audit")).unwrap();
+    let now = head.read(log.store.key()).unwrap().unwrap();
+    head.write(log.store.key(), head::Head { length: now.length.map(|length| length - 1), ..now }).unwrap();
+    drop(log);
+    assert_eq!(append(&open(dir.path()).unwrap(), "ok"), 5);
+    assert_eq!(open(dir.path()).unwrap().verify().unwrap(), Verified { events: 5, gaps: vec![] });
 }
 
 #[test]
@@ -158,8 +253,9 @@ fn what_others_write_behind_the_end_is_found_stops_the_record_and_can_be_taken_a
         found(log.verify().err());
         let event = AuditEvent::Abandoned { call: &CallId::next(), duration_us: 5 };
         let refused = log.append(&event).unwrap_err().to_string();
-        assert!(refused.contains(&format!("truncate --size={length} ")), "{refused}");
-        found(log.verify().err());
+        assert!(refused.contains("`ringfence audit --verify`"), "{refused}");
+        let advice = log.verify().unwrap_err().to_string();
+        assert!(advice.contains(&format!("truncate --size={length} ")), "{advice}");
         fs_err::OpenOptions::new().write(true).open(&path).unwrap().set_len(length).unwrap();
         append(&log, "ok");
         assert_eq!(log.verify().unwrap(), Verified { events: 4, gaps: vec![] });
@@ -173,7 +269,11 @@ fn foreign_lines_are_not_gone_on_behind_after_a_start() {
     let good = fs_err::read(&path).unwrap();
     for foreign in [&b"\n"[..], b"\n\n", b" \n", b"{}\n"] {
         fs_err::write(&path, [&good, foreign].concat()).unwrap();
-        assert!(matches!(open(dir.path()), Err(AuditFault::Altered { line: None, .. })), "{foreign:?}");
+        let fault = open(dir.path()).err().unwrap();
+        assert!(
+            matches!(&fault, AuditFault::Foreign { from: Some(from), .. } if *from == good.len() as u64),
+            "{fault}"
+        );
     }
     fs_err::write(&path, good).unwrap();
     assert_eq!(open(dir.path()).unwrap().verify().unwrap().events, 3);
@@ -260,13 +360,15 @@ fn an_altered_end_or_another_key_is_refused() {
     let key = dir.path().join("host.key");
     let good = fs_err::read(&key).unwrap();
     fs_err::write(&key, [7; 32]).unwrap();
-    assert!(matches!(open(dir.path()), Err(AuditFault::Altered { line: None, .. })));
+    let error = open(dir.path()).err().unwrap().to_string();
+    assert!(error.contains("unless `host.key` is not the key that wrote it"), "{error}");
     fs_err::write(&key, good).unwrap();
     let path = segment(&dir);
     let altered = fs_err::read_to_string(&path).unwrap().replace("\"seq\":3", "\"seq\":2");
     fs_err::write(&path, altered).unwrap();
     let error = open(dir.path()).err().unwrap().to_string();
-    assert!(error.contains("altered at the end") && error.contains("move the folder `audit` away"), "{error}");
+    assert!(error.contains("line 3 of ") && error.contains("move the folder `audit` away"), "{error}");
+    assert!(!error.contains("unless"), "{error}");
 }
 
 #[test]
@@ -310,7 +412,7 @@ fn permit(log: &AuditFile, user: &str, between: impl FnOnce()) -> [u64; 2] {
 }
 
 fn permitted(log: &AuditFile, place: u64) -> Vec<String> {
-    let calls = log.permitted_behind(place).unwrap();
+    let calls = log.permitted_behind(place, Duration::MAX).unwrap();
     assert!(calls.iter().all(|call| call.tool == ToolId::new("text", "count").unwrap()));
     calls.into_iter().filter_map(|call| call.caller.user).collect()
 }
@@ -339,6 +441,31 @@ fn the_calls_behind_a_place_are_those_that_were_permitted_there() {
         assert_eq!(users, expected, "behind {place}");
     }
     assert_eq!(permitted(&log, 10).len(), 3, "the record is another one than the place was in");
+    let ages = |passed| log.permitted_behind(0, passed).unwrap().into_iter().map(|call| call.age).collect::<Vec<_>>();
+    std::thread::sleep(Duration::from_millis(2));
+    assert!(ages(Duration::MAX).iter().all(|age| *age > Duration::ZERO));
+    assert_eq!(ages(Duration::ZERO), [Duration::ZERO; 3], "none is older than the place that all are behind");
+}
+
+#[test]
+fn calls_from_while_the_clock_was_set_back_count_as_new() {
+    let dir = recorded(0);
+    let store = Store::open(dir.path()).unwrap();
+    let (call, caller) = (CallId::next(), Caller::default());
+    let opened = AuditEvent::Opened { call: &call, parent: None, caller: &caller, tool: "text__count", arguments: "" };
+    let permitted =
+        AuditEvent::Permitted { call: &call, source: "text", tool: "count", origin: "signed", digest: None };
+    let (mut text, mut line, mut before) = (Vec::new(), Vec::new(), [0; 32]);
+    for (place, event) in [(1, opened), (2, permitted)] {
+        before = line::encode(&mut line, store.key(), &before, place, 1, &event).unwrap().mac;
+        text.extend_from_slice(&line);
+    }
+    fs_err::write(dir.path().join("audit/00000000000000000001.jsonl"), text).unwrap();
+    drop(store);
+    let log = open(dir.path()).unwrap();
+    let ages = |passed| log.permitted_behind(0, passed).unwrap().into_iter().map(|call| call.age).collect::<Vec<_>>();
+    assert_eq!(ages(Duration::from_secs(5)), [Duration::ZERO], "they were made after the place, five seconds ago");
+    assert_eq!(ages(Duration::MAX), [], "nobody knows better than the clock");
 }
 
 #[test]

@@ -14,6 +14,7 @@ use super::AuditFault;
 use super::head::{Head, HeadFile};
 use super::line::{Line, Link, MAX_LINE, encode};
 use super::segment::{self, Segment};
+use super::verify::{Extent, walk};
 
 /// The end of the record, where events are appended.
 pub(super) struct Writer {
@@ -22,12 +23,6 @@ pub(super) struct Writer {
     head: HeadFile,
     last: Link,
     line: Vec<u8>,
-}
-
-/// Where the record ends, and the files that it stands in, oldest first.
-pub(super) struct End {
-    pub(super) last: Link,
-    pub(super) segments: Vec<PathBuf>,
 }
 
 /// What the record says of itself.
@@ -45,10 +40,10 @@ pub(super) enum OwnEvent {
 
 impl Writer {
     pub(super) fn open(folder: &Path, key: &HostKey) -> Result<Self, AuditFault> {
-        let (segment, last) = take_up(folder, key)?;
         let head = HeadFile::open(folder)?;
         let known = head.read(key)?;
-        known.map_or(Ok(()), |known| check_behind(&segment, known, key))?;
+        let (mut segment, last) = take_up(folder, key, known)?;
+        segment.tidy()?;
         let known = known.map(|known| known.link);
         let mut writer = Self { folder: folder.to_owned(), segment, head, last, line: Vec::new() };
         match known {
@@ -69,20 +64,16 @@ impl Writer {
         Ok(place)
     }
 
-    /// The end of the record as it is now.
+    /// The last event, and all that stands in the files of the record now.
     ///
     /// # Errors
-    /// [`AuditFault::Foreign`] when something stands behind it.
-    pub(super) fn end(&self) -> Result<End, AuditFault> {
+    /// [`AuditFault::Foreign`] when there is a file behind the last one.
+    pub(super) fn end(&self) -> Result<(Link, Extent), AuditFault> {
         let segments = segment::list(&self.folder)?;
         if let Some(behind) = segments.last().filter(|newest| newest.as_path() > self.segment.path()) {
             return Err(AuditFault::Foreign { file: behind.clone(), from: None });
         }
-        // Of what was cut off, the chain tells more.
-        match self.segment.check_end() {
-            Ok(()) | Err(AuditFault::Altered { .. }) => Ok(End { last: self.last, segments }),
-            Err(fault) => Err(fault),
-        }
+        Ok((self.last, Extent { segments, length: self.segment.file_length()? }))
     }
 
     /// The place of the last event.
@@ -118,54 +109,76 @@ impl Writer {
     }
 }
 
-/// Opens the newest segment that holds an event, and finds the end of the chain in it.
-fn take_up(folder: &Path, key: &HostKey) -> Result<(Segment, Link), AuditFault> {
+/// Opens the newest segment that holds an event, and finds the end of the chain in it. Where its last lines and the head
+/// do not agree on that, the whole record is read: nothing is cut off, and no advice to is given, before that is done.
+fn take_up(folder: &Path, key: &HostKey, known: Option<Head>) -> Result<(Segment, Link), AuditFault> {
     let mut segments = segment::list(folder)?;
-    while let Some(newest) = segments.pop() {
-        let segment = Segment::open(&newest)?;
-        if segment.is_empty() {
+    while let Some((newest, older)) = segments.split_last() {
+        let segment = Segment::open(newest)?;
+        let here = known.filter(|head| segment.holds(head.link.seq));
+        let length = length_of_lines(&segment, here)?;
+        if length == 0 {
             // Begun, but killed before its first event was whole.
             fs_err::remove_file(segment.path())?;
+            segments.pop();
             continue;
         }
-        let last = end_of_chain(segment.path(), segments.last().map(PathBuf::as_path), key)?;
+        if let Some(last) = last_of_chain(&segment, older.last(), key)?
+            && agrees(&segment, here, last, key)?
+        {
+            return Ok((segment, last));
+        }
+        let (last, _) = walk(key, &Extent { segments, length }, known.map(|known| known.link))?;
         return Ok((segment, last));
     }
     Ok((Segment::begin(folder, 1)?, Link::default()))
 }
 
-/// Checks that what stands behind the end that the `head` knows goes on from there: a kill may have left a line more. A
-/// block of lines that was copied behind it is a chain in itself, and would else be taken for the end.
-fn check_behind(segment: &Segment, head: Head, key: &HostKey) -> Result<(), AuditFault> {
-    let Some(mut end) = head.length.filter(|_| segment.holds(head.link.seq)) else { return Ok(()) };
-    let mut link = head.link;
-    for text in segment::behind(segment.path(), end)?.split_inclusive(|b| *b == b'\n') {
-        let line = text.strip_suffix(b"\n").and_then(Line::parse).filter(|line| line.follows(key, &link.mac));
-        let foreign = || AuditFault::Foreign { file: segment.path().to_owned(), from: Some(end) };
-        link = line.ok_or_else(foreign)?.link;
-        end += text.len() as u64;
+/// How much of `segment` has to be lines. What is behind them may be what a kill or a power cut left of one. That it is
+/// not when the last event ends behind it, in a file that is no shorter than it was then.
+fn length_of_lines(segment: &Segment, head: Option<Head>) -> io::Result<u64> {
+    let (lines, all) = (segment.length(), segment.file_length()?);
+    let altered = head.and_then(|head| head.length).is_some_and(|end| lines < end && end <= all);
+    Ok(if altered { all } else { lines })
+}
+
+/// The last link of `segment`, if it follows the one before it, which may stand in the `previous` segment; `None` in the
+/// copy of another segment.
+fn last_of_chain(segment: &Segment, previous: Option<&PathBuf>, key: &HostKey) -> io::Result<Option<Link>> {
+    if segment::is_foreign(segment.path())? {
+        return Ok(None);
     }
-    Ok(())
-}
-
-/// The last link of `segment`, checked against the one before it, which may stand in the `previous` segment.
-fn end_of_chain(segment: &Path, previous: Option<&Path>, key: &HostKey) -> Result<Link, AuditFault> {
-    let altered = || AuditFault::Altered { file: segment.to_owned(), line: None };
-    let text = segment::last_lines(segment)?;
+    let text = segment::last_lines(segment.path(), segment.length())?;
     let mut lines = lines_of(&text);
-    let last = lines.next().and_then(Line::parse).ok_or_else(altered)?;
+    let Some(last) = lines.next().and_then(Line::parse) else { return Ok(None) };
     let before = match (lines.next(), previous) {
-        (Some(line), _) => Line::parse(line).ok_or_else(altered)?.link,
+        (Some(line), _) => Line::parse(line).map(|line| line.link),
         (None, Some(previous)) => last_link(previous)?,
-        (None, None) => Link::default(),
+        (None, None) => Some(Link::default()),
     };
-    if last.follows(key, &before.mac) { Ok(last.link) } else { Err(altered()) }
+    Ok(before.filter(|before| last.follows(key, &before.mac)).map(|_| last.link))
 }
 
-fn last_link(segment: &Path) -> Result<Link, AuditFault> {
-    let text = segment::last_lines(segment)?;
-    let last = lines_of(&text).next().and_then(Line::parse);
-    last.map(|line| line.link).ok_or_else(|| AuditFault::Altered { file: segment.to_owned(), line: None })
+fn last_link(segment: &Path) -> io::Result<Option<Link>> {
+    let text = segment::last_lines(segment, fs_err::metadata(segment)?.len())?;
+    Ok(lines_of(&text).next().and_then(Line::parse).map(|line| line.link))
+}
+
+/// Whether `segment` ends with the event that the `head` knows, at the byte where that ended, or goes on from there to
+/// `last`: a kill may have left a line more. A block of lines that was copied behind it is a chain in itself, and would
+/// else be taken for the end; and what was put in or left out in front of it has moved it.
+fn agrees(segment: &Segment, head: Option<Head>, last: Link, key: &HostKey) -> io::Result<bool> {
+    let Some(Head { mut link, length: Some(end) }) = head else { return Ok(true) };
+    let length = segment.length();
+    if end > length || length - end > MAX_LINE as u64 {
+        return Ok(false);
+    }
+    for text in segment::part(segment.path(), end, length)?.split_inclusive(|b| *b == b'\n') {
+        let line = text.strip_suffix(b"\n").and_then(Line::parse).filter(|line| line.follows(key, &link.mac));
+        let Some(line) = line else { return Ok(false) };
+        link = line.link;
+    }
+    Ok(link == last)
 }
 
 /// The lines of `text`, last one first. An empty one is a line as well, and none that this host wrote.

@@ -40,12 +40,10 @@ impl StateStore for Fill {
 }
 
 impl Bucket {
-    /// A bucket that will be empty at `empty_at`. None is so full that it takes longer than a period: where a later time
-    /// was saved, the clock was wrong then.
+    /// A bucket that will be empty at `empty_at`.
     pub(super) fn new(per_period: u32, period: Duration, clock: &RateClock, empty_at: u64) -> Self {
         let (start, fill) = (clock.now(), Fill::default());
-        let level = empty_at.saturating_sub(start.as_u64()).min(nanoseconds(period));
-        fill.0.store(level, Ordering::Relaxed);
+        fill.0.store(empty_at.saturating_sub(start.as_u64()), Ordering::Relaxed);
         let limiter = RateLimiter::new(quota(per_period, period), fill.clone(), clock.clone());
         Self { limiter, fill, start }
     }

@@ -1,25 +1,28 @@
 //! The clock of the rates.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use governor::clock::Clock;
 use governor::nanos::Nanos;
 
-/// A clock in nanoseconds since the Unix epoch that never goes back.
+use super::LONGEST_PERIOD;
+
+/// A clock in nanoseconds that never goes back and that nobody can set. It begins anew with each process, so what is kept
+/// over a restart is how full the buckets are, not when they will be empty.
 #[derive(Clone)]
 pub struct RateClock(Arc<dyn Fn() -> u64 + Send + Sync>);
 
 impl RateClock {
-    /// The machine's clock: the time of day at the start, from there on a monotonic count.
+    /// The machine's monotonic count. It begins with the longest period, so that calls before the start have a time.
     pub fn system() -> Self {
-        let origin = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let start = Instant::now();
-        Self(Arc::new(move || nanoseconds(origin + start.elapsed())))
+        Self(Arc::new(move || nanoseconds(LONGEST_PERIOD + start.elapsed())))
     }
 
     /// A clock that shows what `now` says.
-    pub fn of(now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
+    #[cfg(test)]
+    pub(super) fn of(now: impl Fn() -> u64 + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }
 }

@@ -1,5 +1,7 @@
 //! What of the rates is kept over a restart.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use crate::caller::CallerKey;
@@ -12,10 +14,10 @@ pub struct SavedBucket {
     pub caller: CallerKey,
     /// For which tool.
     pub tool: ToolId,
-    /// When the bucket of the minute will be empty again, in nanoseconds since the Unix epoch.
-    pub minute_empty_at: u64,
-    /// When that of the hour will be.
-    pub hour_empty_at: u64,
+    /// How long it takes until the bucket of the minute is empty, in nanoseconds.
+    pub minute_left: u64,
+    /// How long it takes until that of the hour is.
+    pub hour_left: u64,
 }
 
 /// All buckets, for keeping over a restart.
@@ -35,17 +37,18 @@ pub struct PermittedCall {
     pub caller: CallerKey,
     /// Of which tool.
     pub tool: ToolId,
-    /// When, in milliseconds since the Unix epoch.
-    pub time: u64,
+    /// How long ago.
+    pub age: Duration,
 }
 
 /// Keeps the buckets over a restart.
 pub trait RateLedger: Send + Sync {
-    /// What was saved last.
+    /// What was saved last, and how long ago: never longer than it was, however the machine's clock was set since, as far
+    /// as that can be known. Before the first save it is nothing, for ever ago.
     ///
     /// # Errors
     /// When it cannot be read.
-    fn load(&self) -> std::io::Result<SavedRates>;
+    fn load(&self) -> std::io::Result<(SavedRates, Duration)>;
 
     /// Replaces what was saved.
     ///

@@ -76,27 +76,29 @@ impl Table {
         self.size = self.callers.values().map(HashMap::len).sum();
     }
 
-    /// The buckets that are not empty.
+    /// The buckets that are not empty at `now`.
     pub(super) fn filled(&self, now: Nanos) -> Vec<SavedBucket> {
+        let left = |empty_at: u64| empty_at.saturating_sub(now.as_u64());
         let live = self
             .callers
             .iter()
             .flat_map(|(caller, tools)| tools.iter().map(move |(tool, buckets)| (caller, tool, buckets.empty_at())));
         let kept = self.saved.iter().map(|((caller, tool), empty_at)| (caller, tool, *empty_at));
         live.chain(kept)
-            .filter(|(_, _, (minute, hour))| *minute.max(hour) > now.as_u64())
-            .map(|(caller, tool, (minute_empty_at, hour_empty_at))| SavedBucket {
+            .map(|(caller, tool, (minute, hour))| (caller, tool, left(minute), left(hour)))
+            .filter(|(_, _, minute_left, hour_left)| *minute_left.max(hour_left) > 0)
+            .map(|(caller, tool, minute_left, hour_left)| SavedBucket {
                 caller: caller.clone(),
                 tool: tool.clone(),
-                minute_empty_at,
-                hour_empty_at,
+                minute_left,
+                hour_left,
             })
             .collect()
     }
 }
 
 impl Buckets {
-    /// Buckets that will be empty at these times, of the minute and of the hour, in nanoseconds since the Unix epoch.
+    /// Buckets that will be empty at these times, of the minute and of the hour, by the `clock`.
     fn new(limit: RateLimit, clock: &RateClock, (minute, hour): (u64, u64)) -> Self {
         Self {
             limit,
