@@ -41,9 +41,9 @@ fn a_project_that_does_not_compile_shows_the_compilers_words() {
     home.run("new broken").ok();
     std::fs::write(home.path().join("broken/src/lib.rs"), "fn nonsense( {").unwrap();
     home.run("build broken").fails(1, &["error", "src/lib.rs"]);
-    home.run("build nowhere").fails(5, &["there is no `nowhere`"]);
-    home.run("build .").fails(1, &["ringfence.toml", "ringfence new"]);
-    home.run("new broken").fails(1, &["broken"]);
+    home.run("build nowhere").fails(2, &["there is no `nowhere`"]);
+    home.run("build .").fails(2, &["ringfence.toml", "ringfence new"]);
+    home.run("new broken").fails(2, &["broken"]);
     home.run("new Not-A-Name").fails(2, &["a-z"]);
 }
 

@@ -27,7 +27,7 @@ fn exit_codes_tell_kinds_of_no_apart() {
         (&["call", "json", "{\"operation\": \"parse\", \"data\": \"1\"}"], 4),
         (&["call", "nobody"], 5),
         (&["remove", "nobody"], 5),
-        (&["install", "nowhere.wasm"], 5),
+        (&["install", "nowhere.wasm"], 2),
     ] {
         assert_eq!(home.args(args).code, code, "{args:?}");
     }
@@ -156,7 +156,8 @@ fn a_policy_that_cannot_be_read_closes_calls_and_nothing_else() {
     ] {
         home.file("home/config.toml", format!("[policy]\ndeny = [\"{slip}\"]\n"));
         for command in ["tools", "call echo {\"message\":\"x\"}", "config --check"] {
-            home.run(command).fails(3, &[&format!("`{slip}` under `deny`"), hint, "group:NAME", "no call is allowed"]);
+            let place = format!("[policy] in config.toml:2: `{slip}` under `deny`");
+            home.run(command).fails(3, &[&place, hint, "group:NAME", "no call is allowed"]);
         }
     }
     for command in ["list", "audit", "audit --verify", "trust list"] {
@@ -211,7 +212,10 @@ fn the_bare_name_of_a_stopped_tool_tells_that_it_is_stopped_and_why() {
     home.args(&["install", file.to_str().unwrap()]).ok();
     home.args(&["call", "run", "{}"]).ok();
     home.args(&["trust", "revoke", &key_id(&home)]).ok();
-    home.args(&["call", "run", "{}"]).fails(6, &["`mirror__run`", "`mirror` is stopped", "was revoked"]);
+    home.args(&["call", "run", "{}"]).fails(6, &["`mirror__run`", "`mirror` is stopped: ", "was revoked"]);
+    let run = home.args(&["call", "run", "{}", "--json"]);
+    let error = &serde_json::from_str::<serde_json::Value>(&run.out).unwrap()["error"];
+    assert!(error["message"].as_str().unwrap().contains("was revoked") && error["hint"].is_null(), "{error}");
     home.args(&["tools", "run"]).fails(5, &["`mirror` is stopped", "was revoked"]);
     home.args(&["call", "rum", "{}"]).fails(5, &["there is no tool `rum`"]);
 }
@@ -244,7 +248,7 @@ fn what_asks_for_nothing_is_granted_nothing() {
 #[test]
 fn a_folder_without_a_project_is_told() {
     let home = Home::new();
-    home.run("build").fails(1, &[". has no ringfence.toml", "`ringfence new NAME`"]);
+    home.run("build").fails(2, &[". has no ringfence.toml", "`ringfence new NAME`"]);
 }
 
 #[test]
@@ -283,6 +287,110 @@ fn settings_for_what_is_not_there_are_told() {
 }
 
 #[test]
+fn settings_for_what_is_not_there_are_told_once_and_where_tools_are_used() {
+    let home = Home::new();
+    let config = "[policy]\ndeny = [\n  \"time\",\n  \"maps__find\",\n]\n[tools.\"ecko\".limits]\nresult_bytes = 5\n";
+    let config = home.file("home/config.toml", config).display().to_string();
+    let file = crate::support::packages::package(&home, "mirror", "1.0.0");
+    for args in [
+        &["install", file.to_str().unwrap(), "--allow-unsigned"][..],
+        &["update"],
+        &["list"],
+        &["grants"],
+        &["secret", "list"],
+        &["audit"],
+    ] {
+        let run = home.args(args);
+        assert_eq!((run.code, run.err.as_str()), (0, ""), "{args:?}");
+    }
+    for args in [&["tools"][..], &["tools", "echo"], &["call", "echo", "{\"message\": \"x\"}"], &["config", "--check"]]
+    {
+        let told = home.args(args).err;
+        let lines: Vec<_> = told.lines().collect();
+        let rule =
+            format!("warning: [policy] in {config}:4: `maps__find` under `deny` names a source that is not there");
+        let section = format!("warning: [tools.\"ecko\"] in {config}:6 names no source");
+        assert!(lines.len() == 2 && lines[0].starts_with(&rule) && lines[1].starts_with(&section), "{told}");
+    }
+}
+
+#[test]
+fn a_tool_that_the_policy_hides_is_told_with_the_rule_and_its_line() {
+    let home = Home::new();
+    crate::support::packages::install_unsigned(&home, "mirror");
+    let config = home
+        .file("home/config.toml", "[policy]\ndeny = [\n  \"time\",\n  \"group:mirror\",\n]\n")
+        .display()
+        .to_string();
+    home.run("tools time").fails(3, &["hides `time`: the entry `time` of `deny` decided", &format!("{config}:3")]);
+    for name in ["run", "mirror__run"] {
+        let rule = "hides `mirror__run`: the entry `group:mirror` of `deny` decided";
+        home.args(&["tools", name]).fails(3, &[rule, &format!("{config}:4")]);
+    }
+    home.run("tools tim").fails(5, &["there is no tool `tim`"]);
+    home.file("home/config.toml", "# mine\n[policy]\nallow = [\"echo\"]\n");
+    home.run("tools time")
+        .fails(3, &["hides `time`: `allow`, which does not name it, decided", &format!("{config}:3")]);
+    home.run("tools echo").ok();
+}
+
+#[test]
+fn a_limit_or_a_rate_that_stops_a_call_is_named_by_the_section_that_decides() {
+    let home = Home::new();
+    crate::support::packages::install_unsigned(&home, "mirror");
+    let call = || home.args(&["call", "mirror__run", "{}"]);
+    for section in ["limits", "tools.\"mirror\".limits", "tools.\"mirror__run\".limits"] {
+        home.file("home/config.toml", format!("[{section}]\nfuel = 1\n"));
+        call().fails(4, &[&format!("`fuel` under [{section}] in ")]);
+    }
+    for (section, user) in [("rate", "a"), ("tools.\"mirror\".rate", "b"), ("tools.\"mirror__run\".rate", "c")] {
+        home.file("home/config.toml", format!("[{section}]\nper_hour = 1\n"));
+        let call = || home.args(&["call", "mirror__run", "{}", "--user", user]);
+        call().ok();
+        call().fails(3, &[&format!("`per_hour` under [{section}] in ")]);
+    }
+    home.file("home/config.toml", "");
+    home.run("grant mirror --per-minute 1").ok();
+    let call = || home.args(&["call", "mirror__run", "{}", "--user", "d"]);
+    call().ok();
+    call().fails(3, &["`per_minute` under [rate] in the grant of its source"]);
+}
+
+#[test]
+fn the_nearest_command_is_suggested_first() {
+    let home = Home::new();
+    let run = home.run("intall x");
+    let suggested = run.err.split("exist").nth(1).unwrap();
+    assert!(suggested.split('\'').nth(1) == Some("install"), "{run:?}");
+}
+
+#[test]
+fn trusting_a_key_again_says_that_nothing_has_changed() {
+    let home = Home::new();
+    home.key("acme");
+    let add = |name: &str| home.args(&["trust", "add", "acme.pub", "--publisher", "acme", "--sign", name]).ok();
+    assert!(add("weather").starts_with("Trusted "));
+    assert!(add("weather").contains(" of acme is already trusted for weather: nothing has changed."));
+    assert!(add("maps").contains("is already trusted. Now it may sign maps as well, in all weather, maps."));
+}
+
+#[test]
+fn an_installation_says_what_is_not_believed_and_what_that_means() {
+    let home = Home::new();
+    let file = home.file("calc.wasm", crate::support::guests::own_package("calc"));
+    let install =
+        |more: &[&str]| home.args(&[&["install", file.to_str().unwrap(), "--allow-unsigned"], more].concat()).ok();
+    let out = install(&[]);
+    for part in ["`evaluate` only reads", "Nobody has checked that", "may change things", "--accept-effects"] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    assert!(!install(&["--accept-effects"]).contains("believed"));
+    // One that claims nothing.
+    let silent = crate::support::packages::package(&home, "slow", "1.0.0");
+    assert!(!home.args(&["install", silent.to_str().unwrap(), "--allow-unsigned"]).ok().contains("believed"));
+}
+
+#[test]
 fn a_secret_is_not_taken_as_an_argument() {
     let home = Home::new();
     for command in ["set", "rotate"] {
@@ -292,6 +400,16 @@ fn a_secret_is_not_taken_as_an_argument() {
         assert!(!home.run(&format!("secret {command} --help")).ok().contains("[VALUES]"));
     }
     assert_eq!(home.run("secret list --json").json()["secrets"], json!([]));
+}
+
+#[test]
+fn how_long_a_secret_has_to_be_is_said_before_it_is_typed() {
+    let home = Home::new();
+    let least = format!("{} bytes or more", ringfence_egress::MIN_CREDENTIAL);
+    for command in [["secret", "set"], ["secret", "rotate"]] {
+        let help = help(&home, &command);
+        assert!(help.contains(&least), "{help}");
+    }
 }
 
 #[test]
@@ -328,7 +446,7 @@ fn what_to_do_about_an_error_names_the_file_and_has_a_field_of_its_own() {
 fn a_warning_reads_like_other_messages_and_is_a_log_line_for_who_asks_for_a_log() {
     let home = Home::new();
     let config = home.file("home/config.toml", "[tools.\"ecko\".limits]\nresult_bytes = 5\n");
-    let warning = format!("warning: [tools.\"ecko\"] in {} names no source", config.display());
+    let warning = format!("warning: [tools.\"ecko\"] in {}:1 names no source", config.display());
     let run = home.run("tools");
     assert!(run.err.starts_with(&warning), "{run:?}");
     let logged = home.traced(&["tools"]).err;
@@ -341,8 +459,8 @@ fn folders_that_cannot_be_used_are_named_with_what_to_do() {
     home.file("there/x", "");
     home.run("demo --keep there").fails(2, &["`there`", "name one that is not"]);
     home.run("demo --keep no/where").fails(2, &["`no/where`", "make that first"]);
-    home.run("key generate no/acme --no-password").fails(5, &["there is no `no`"]);
-    home.run("build nowhere").fails(5, &["there is no `nowhere`"]);
+    home.run("key generate no/acme --no-password").fails(2, &["there is no `no`"]);
+    home.run("build nowhere").fails(2, &["there is no `nowhere`"]);
 }
 
 #[test]
@@ -360,7 +478,7 @@ fn trusting_a_key_for_more_names_keeps_those_that_it_has() {
     home.trust("acme", &["weather"]);
     home.trust("acme", &["maps*"]);
     assert_eq!(home.run("trust list --json").json()[0]["names"], json!(["weather", "maps*"]));
-    home.run("trust add nowhere.pub --publisher x --sign y").fails(5, &["nowhere.pub"]);
+    home.run("trust add nowhere.pub --publisher x --sign y").fails(2, &["nowhere.pub"]);
 }
 
 #[test]
@@ -552,7 +670,11 @@ fn completions_and_help_exist_for_every_command() {
         let long = help(&home, &[command]);
         assert_eq!(long.lines().next().unwrap().trim_end_matches('.'), short.trim(), "{command}");
         assert!(!long.contains('\\'), "{long}");
+        // Wrapped by hand, a text would be wrapped once more by a narrow terminal.
+        let goes_on = |line: &str| line.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit());
+        assert!(!long.lines().skip(1).any(goes_on), "{long}");
     }
+    assert!(!all.lines().skip(1).any(|line| line.starts_with(|c: char| c.is_ascii_lowercase() || c.is_ascii_digit())));
 }
 
 #[test]

@@ -47,30 +47,87 @@ fn arguments_that_make_no_sense_end_with_2() {
     home.args(&sign).fails(2, &["1 to 32"]);
 }
 
-#[test]
-fn files_that_are_not_there_end_with_5_and_a_remedy() {
+/// A home with a folder, a file, a key, and a link that nothing can be read through.
+fn with_things() -> Home {
     let home = Home::new();
     home.key("acme");
     packages::package(&home, "mirror", "1.0.0");
+    std::fs::create_dir(home.path().join("folder")).unwrap();
+    std::os::unix::fs::symlink("unreadable", home.path().join("unreadable")).unwrap();
+    home
+}
+
+#[test]
+fn a_file_that_is_not_there_or_a_folder_or_cannot_be_read_is_a_wrong_argument() {
+    let home = with_things();
     for line in [
-        "install nowhere",
-        "install nowhere#mirror",
-        "install mirror-1.0.0.wasm --signature nowhere",
-        "inspect nowhere",
-        "verify nowhere",
-        "sign nowhere --key acme.key",
-        "sign mirror-1.0.0.wasm --key nowhere",
-        "publish nowhere --to packages",
-        "pack nowhere -o out.wasm",
-        "pack mirror-1.0.0.wasm --manifest nowhere -o out.wasm",
-        "build nowhere",
-        "test nowhere",
-        "secret import nowhere",
-        "import-capabilities nowhere",
-        "trust add nowhere --publisher x --sign y",
+        "install IT --allow-unsigned",
+        "install mirror-1.0.0.wasm --signature IT",
+        "inspect IT",
+        "verify IT",
+        "sign IT --key acme.key",
+        "sign mirror-1.0.0.wasm --key IT",
+        "publish IT --to packages",
+        "pack IT -o out.wasm",
+        "pack mirror-1.0.0.wasm --manifest IT -o out.wasm",
+        "pack mirror-1.0.0.wasm --manifest acme.pub --tools IT -o out.wasm",
+        "secret import IT",
+        "import-capabilities IT",
+        "trust add IT --publisher x --sign y",
+        "trust rotate IT",
+        "trust rotate acme.pub --signature IT",
+        "key rotate IT --key acme.key",
+        "key rotate acme.pub --key IT",
     ] {
-        home.run(line).fails(5, &["there is no `", "nowhere`: check its name"]);
+        for (it, said) in [
+            ("nowhere", "nowhere`: check its name"),
+            ("folder", " is a folder: "),
+            ("unreadable", "a file that you can read"),
+        ] {
+            home.run(&line.replace("IT", it)).fails(2, &[it, said]);
+        }
     }
+}
+
+#[test]
+fn a_folder_that_is_none_is_a_wrong_argument() {
+    let home = with_things();
+    for line in ["build IT", "test IT", "install IT#mirror"] {
+        home.run(&line.replace("IT", "nowhere")).fails(2, &["nowhere`: check its name"]);
+        home.run(&line.replace("IT", "acme.pub")).fails(2, &["acme.pub` is not a folder"]);
+    }
+    for line in ["publish mirror-1.0.0.wasm --to acme.pub", "list --home acme.pub"] {
+        home.run(line).fails(2, &["acme.pub` is not a folder"]);
+    }
+    for line in ["build folder", "test folder", "build ."] {
+        home.run(line).fails(2, &["has no ringfence.toml", "`ringfence new NAME`"]);
+    }
+}
+
+#[test]
+fn a_place_where_nothing_can_be_written_is_a_wrong_argument() {
+    let home = with_things();
+    for line in [
+        "build folder --out IT",
+        "pack mirror-1.0.0.wasm --manifest acme.pub -o IT",
+        "key rotate acme.pub --key acme.key --out IT",
+    ] {
+        home.run(&line.replace("IT", "nowhere/x")).fails(2, &["there is no `nowhere`"]);
+        home.run(&line.replace("IT", "folder")).fails(2, &["`folder` is a folder"]);
+    }
+    home.run("key generate nowhere/acme --no-password").fails(2, &["there is no `nowhere`"]);
+    home.run("key generate acme --no-password").fails(2, &["acme.key is there already"]);
+    home.run("new folder").fails(2, &["`./folder` exists already"]);
+}
+
+#[test]
+fn an_owner_that_does_not_answer_is_not_available() {
+    let home = Home::new();
+    let served = home.serving();
+    served.signal("STOP");
+    home.run("list").fails(6, &["owns the state folder and does not answer", "--home"]);
+    served.signal("CONT");
+    home.run("list").ok();
 }
 
 #[test]
@@ -86,7 +143,10 @@ fn a_command_line_that_is_none_is_told_in_json_where_json_was_asked_for() {
     // Behind `--` it is a value.
     let run = home.args(&["trust", "revoke", "x", "y", "--", "--json"]);
     assert_eq!((run.code, run.out.as_str()), (2, ""));
-    assert!(home.run("--json --version").ok().starts_with("ringfence "));
+    assert_eq!(home.run("--json --version").json()["version"], env!("CARGO_PKG_VERSION"));
+    for line in ["--json help", "--json --help", "--json help install", "install --json --help"] {
+        assert!(home.run(line).json()["help"].as_str().unwrap().contains("Usage: ringfence"), "{line}");
+    }
     let script = home.run("completions bash --json").json()["script"].as_str().unwrap().to_owned();
     assert_eq!(script.trim_end(), home.run("completions bash").ok().trim_end());
 }
@@ -139,10 +199,10 @@ fn a_reader_that_goes_away_is_no_failure() {
 #[test]
 fn what_never_ends_is_not_read_to_its_end() {
     let home = Home::new();
-    home.run("trust add /dev/zero --publisher x --sign y").fails(1, &["/dev/zero has more than"]);
+    home.run("trust add /dev/zero --publisher x --sign y").fails(2, &["/dev/zero has more than"]);
     assert!(std::process::Command::new("mkfifo").arg(home.path().join("pipe.wasm")).status().unwrap().success());
     for line in ["install pipe.wasm --allow-unsigned", "inspect pipe.wasm", "import-capabilities pipe.wasm"] {
-        home.run(line).fails(1, &["pipe.wasm is not a file"]);
+        home.run(line).fails(2, &["pipe.wasm is not a file"]);
     }
     home.run("list").ok();
     let config = home.path().join("home/config.toml");

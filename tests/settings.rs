@@ -91,6 +91,17 @@ async fn the_stack_is_as_large_as_set() {
     assert_eq!(large.run("recursion", depth).await.unwrap().structured, Some(json!(2000)));
 }
 
+#[test]
+fn the_least_stack_is_enough_for_ordinary_tools() {
+    let home = Home::new();
+    home.file("home/config.toml", format!("[engine]\nstack_bytes = {}\n", ringfence_source_wasm::LEAST_STACK));
+    for tool in ["calc", "text", "weather", "github", "web-search"] {
+        let file = home.file(&format!("{tool}.wasm"), guests::own_package(tool));
+        home.args(&["install", file.to_str().unwrap(), "--allow-unsigned"]).ok();
+    }
+    assert_eq!(home.args(&["call", "calc__evaluate", r#"{"expression": "(1 + 2) * 3"}"#]).ok().trim(), "9");
+}
+
 #[tokio::test]
 async fn a_component_that_does_not_fit_the_profile_is_refused_with_the_number() {
     let open = |profile: &'static str| async move {

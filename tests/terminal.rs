@@ -29,11 +29,11 @@ fn the_value_of_a_secret_is_not_shown_while_it_is_typed() {
     home.file("home/config.toml", "[secrets]\nreveal = [\"a_key\"]\n");
     let kept = || home.args(&["call", "secret_get", r#"{"name": "a_key"}"#]).ok();
     let mut terminal = Terminal::ringfence(&home, &["secret", "set", "a_key", "--place", "file"]);
-    terminal.answer("Value of a_key (not shown): ", SECRET);
+    terminal.answer("Value of a_key (at least 8 bytes, not shown): ", SECRET);
     ends(terminal, 0);
     assert!(kept().contains(SECRET), "{}", kept());
     let mut terminal = Terminal::ringfence(&home, &["secret", "rotate", "a_key"]);
-    terminal.answer("Value of a_key (not shown): ", &format!("{SECRET}-2"));
+    terminal.answer("Value of a_key (at least 8 bytes, not shown): ", &format!("{SECRET}-2"));
     ends(terminal, 0);
     assert!(kept().contains(&format!("{SECRET}-2")), "{}", kept());
 }
@@ -50,13 +50,13 @@ fn a_passphrase_is_typed_twice_and_never_shown() {
     let mut terminal = Terminal::ringfence(&home, &set);
     terminal.answer("Passphrase for the secrets (not shown): ", SECRET);
     terminal.answer("The same again: ", SECRET);
-    terminal.answer("Value of a_key (not shown): ", "another-9f+Zq-value");
+    terminal.answer("Value of a_key (at least 8 bytes, not shown): ", "another-9f+Zq-value");
     ends(terminal, 0);
 
     // Whoever comes later is asked for it, and told when it is another one.
     let mut terminal = Terminal::ringfence(&home, &["secret", "set", "b_key"]);
     terminal.answer("Passphrase of the secrets (not shown): ", SECRET);
-    terminal.answer("Value of b_key (not shown): ", "another-9f+Zq-value");
+    terminal.answer("Value of b_key (at least 8 bytes, not shown): ", "another-9f+Zq-value");
     ends(terminal, 0);
     let mut terminal = Terminal::ringfence(&home, &["secret", "set", "c_key"]);
     terminal.answer("Passphrase of the secrets (not shown): ", "correct-horse-other");

@@ -148,7 +148,8 @@ fn credentials_are_placed_by_the_host_and_taken_out_of_what_comes_back() {
         let home = granted(&server, &credential, "");
         let params = json!({"method": "POST", "url": server.url(path), "body": {"a": 1}});
         // Nobody has given it: the request is not sent.
-        call(&home, "fetch", &params).fails(1, &["needs a login", "`token`"]);
+        let told = "`ringfence secret set reach_token`, then `ringfence grant reach --credential token=reach_token`";
+        call(&home, "fetch", &params).fails(6, &["needs a login", "`reach__fetch` lacks the credential `token`", told]);
         home.fed(&["secret", "set", "service_key", "--place", "file"], &format!("{SECRET}\n")).ok();
         home.args(&["grant", "reach", "--credential", "token=service_key"]).ok();
         let run = call(&home, "fetch", &params);
@@ -221,7 +222,7 @@ fn a_credential_that_is_optional_is_missed_by_nobody() {
         )
     };
     let params = json!({"method": "GET", "url": server.url("/api/x")});
-    call(&granted(&server, &credential(false), ""), "fetch", &params).fails(1, &["needs a login"]);
+    call(&granted(&server, &credential(false), ""), "fetch", &params).fails(6, &["needs a login"]);
     call(&granted(&server, &credential(true), ""), "fetch", &params).ok();
     assert!(!server.seen().pop().unwrap().contains("authorization"));
 }
@@ -323,7 +324,9 @@ fn explain_says_which_line_decides_and_sends_nothing() {
     let server = Server::echo();
     let home = granted(&server, "", "");
     let out = home.args(&["explain", "reach__fetch", &format!("GET {}", server.url("/api/x"))]).ok();
-    assert!(out.contains("would be sent"), "{out}");
+    assert!(out.contains("would be sent") && !out.contains("no method was given"), "{out}");
+    let out_of_get = home.args(&["explain", "reach__fetch", &server.url("/api/x")]).ok();
+    assert!(out_of_get.contains("would be sent:\n  no method was given, so GET was looked at\n"), "{out_of_get}");
     // Each by the line where its rule begins.
     let inspected = home.run("inspect reach.wasm").ok();
     let line = inspected.lines().find(|line| line.contains("[[capabilities.http]]")).unwrap();

@@ -72,7 +72,7 @@ fn a_token_is_obtained_for_a_granted_client_and_seen_by_nobody() {
     // A secret without a client is not enough, and is not sent in the place of a token.
     let run = fetch(&home, &server);
     assert!(run.err.contains("--client login=ID"), "{run:?}");
-    run.fails(1, &["needs a login"]);
+    run.fails(6, &["needs a login"]);
     let asked = home.run("grants").ok();
     assert!(asked.contains("/token by client_credentials for read") && asked.contains("Your account."), "{asked}");
     assert!(server.seen().is_empty());
@@ -139,7 +139,7 @@ fn a_refresh_token_that_the_server_replaces_is_there_for_the_next_process() {
     for text in [&run.out, &run.err] {
         assert!(!text.contains("refresh-token-0") && !text.contains("s3cret"), "{text}");
     }
-    assert_eq!(run.code, 1);
+    assert_eq!(run.code, 6);
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn an_update_that_asks_for_tokens_elsewhere_or_for_more_gets_none() {
         let more = asks(&server, BY_CLIENT).replace(old, new);
         let newer = home.file("newer.wasm", guests::package_of_version("fetcher", "reach", "1.1.0", &more));
         home.args(&["install", newer.to_str().unwrap(), "--allow-unsigned"]).ok();
-        fetch(&home, &server).fails(1, &["needs a login"]);
+        fetch(&home, &server).fails(6, &["needs a login"]);
     }
     // Nor does one that asks for a plain secret get that of the client.
     let home = granted(&server, BY_CLIENT, login);
@@ -161,7 +161,7 @@ fn an_update_that_asks_for_tokens_elsewhere_or_for_more_gets_none() {
     let plain = more.split("[capabilities.credentials.login.oauth2]").next().unwrap();
     let newer = home.file("newer.wasm", guests::package_of_version("fetcher", "reach", "1.1.0", plain));
     home.args(&["install", newer.to_str().unwrap(), "--allow-unsigned"]).ok();
-    fetch(&home, &server).fails(1, &["needs a login"]);
+    fetch(&home, &server).fails(6, &["needs a login"]);
     assert!(server.seen().is_empty(), "{:?}", server.seen());
 }
 

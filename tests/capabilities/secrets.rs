@@ -54,7 +54,8 @@ fn the_host_signs_and_says_what_is_there_as_far_as_that_was_granted() {
     assert_eq!(call(&home, "signature", &json!({"name": "hook_key"})).ok().trim(), expected);
     call(&home, "signature", &json!({"name": "unrelated_key"})).fails(1, &["did not grant"]);
     home.run("secret remove hook_key").ok();
-    call(&home, "signature", &json!({"name": "hook_key"})).fails(1, &["has to store the secret `hook_key`"]);
+    call(&home, "signature", &json!({"name": "hook_key"}))
+        .fails(6, &["has to store the secret `hook_key`", "hint: `ringfence secret set hook_key`"]);
 }
 
 #[test]
@@ -94,7 +95,7 @@ fn a_secret_whose_value_is_gone_stops_what_needs_it_and_nothing_else() {
     home.args(&[&["grant", "reach", "--all"], &given[..]].concat()).ok();
     let fetch = |path: &str| call(&home, "fetch", &json!({"method": "GET", "url": server.url(path)}));
     assert!(fetch("/api/one").ok().contains("200") && fetch("/api/other").ok().contains("200"));
-    fetch("/api/two").fails(1, &["the credential `two`", "the secret `gone_key` has no value any more"]);
+    fetch("/api/two").fails(6, &["the credential `two`", "the secret `gone_key` has no value any more"]);
     let seen = server.seen().len();
     assert_eq!(seen, 2);
     assert!(home.run("secret list").ok().contains("`gone_key` has no value any more"));
@@ -174,7 +175,7 @@ fn a_passphrase_comes_from_a_file_or_a_descriptor() {
     let out = with(named, &file, &set).ok();
     assert!(out.contains("the encrypted file with a passphrase"), "{out}");
     // Locked for whoever does not have it, and open for whoever has.
-    home.fed(&["secret", "set", "b_key"], SECRET).fails(3, &["locked", named]);
+    home.fed(&["secret", "set", "b_key"], SECRET).fails(6, &["locked", named]);
     with(named, &file, &["secret", "set", "b_key"]).ok();
     let mut command = std::process::Command::new("sh");
     command.args(["-c", "exec \"$@\" 3<passphrase", "sh"]).arg(home.command().get_program());
@@ -200,10 +201,10 @@ fn a_systemd_credential_opens_the_file() {
         Home::feed(command, SECRET)
     };
     let set = ["secret", "set", "a_key", "--place", "file", "--key", "credential"];
-    home.fed(&set, SECRET).fails(3, &["LoadCredential=ringfence"]);
+    home.fed(&set, SECRET).fails(6, &["LoadCredential=ringfence"]);
     assert!(with(&set).ok().contains("the encrypted file with a systemd credential"));
     with(&["secret", "set", "b_key"]).ok();
-    home.fed(&["secret", "set", "c_key"], SECRET).fails(3, &["locked"]);
+    home.fed(&["secret", "set", "c_key"], SECRET).fails(6, &["locked"]);
 }
 
 #[test]

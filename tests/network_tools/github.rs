@@ -193,10 +193,14 @@ fn without_a_token_and_with_a_wrong_one_nothing_is_read() {
     let home = installed("github", &authority, &[("api.github.com", &server)]);
     grant(&home, "github");
     let get = || call(&home, "github__get_repository", &json!({"repository": "octocat/hello-world"}));
-    get().fails(1, &["needs a login", "`token`"]);
+    get().fails(
+        6,
+        &["needs a login", "`token`", "\n  hint: `ringfence secret set github_token` stores what is missing"],
+    );
     assert!(server.seen().is_empty());
     home.fed(&["secret", "set", "github_token", "--place", "file"], "another-token\n").ok();
-    get().fails(1, &["needs a login", "does not accept the token: Bad credentials"]);
+    let rotate = "`ringfence secret rotate github_token`";
+    get().fails(6, &["needs a login", "does not accept the token: Bad credentials", rotate]);
 }
 
 #[test]

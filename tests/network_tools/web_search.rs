@@ -91,5 +91,5 @@ fn what_brave_search_refuses_is_told_with_what_to_do() {
     }
     home.fed(&["secret", "rotate", "brave_key"], "another-key-of-the-operator\n").ok();
     let run = call(&home, "web-search__search_web", &json!({"query": "often"}));
-    run.fails(1, &["needs a login", "does not accept the key: The provided subscription token is invalid."]);
+    run.fails(6, &["needs a login", "does not accept the key: The provided subscription token is invalid."]);
 }

@@ -114,6 +114,14 @@ impl Home {
 /// A host that serves.
 pub struct Served(Child);
 
+impl Served {
+    /// Sends it a signal, as `kill` calls it.
+    pub fn signal(&self, name: &str) {
+        let kill = Command::new("kill").arg(format!("-{name}")).arg(self.0.id().to_string()).status();
+        assert!(kill.unwrap().success());
+    }
+}
+
 impl Drop for Served {
     fn drop(&mut self) {
         let _ = self.0.kill();

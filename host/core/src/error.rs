@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::limit::LimitExceeded;
+use crate::limit::{LimitExceeded, SetBy};
 
 /// What a tool reports. Its texts are tainted: only the scrubber turns it into a [`CallError`].
 #[derive(Debug, Error)]
@@ -132,6 +132,8 @@ pub enum CallError {
         allowed: u32,
         /// `minute` or `hour`.
         period: Cow<'static, str>,
+        /// Who says so.
+        set_by: SetBy,
         /// When the next call is possible.
         retry_after: Duration,
     },
@@ -257,9 +259,20 @@ impl CallError {
 
     /// The text for the operator: what happened, and what to do about it.
     pub fn for_operator(&self) -> String {
+        let message = self.message_for_operator();
         match self.hint("config.toml") {
-            Some(hint) => format!("{self}\n  hint: {hint}"),
-            None => self.to_string(),
+            Some(hint) => format!("{message}\n  hint: {hint}"),
+            None => message,
+        }
+    }
+
+    /// What happened, with the reason where that is not for the model.
+    pub fn message_for_operator(&self) -> String {
+        match self {
+            Self::Stopped { tool, source_name, reason } => {
+                format!("`{tool}` is not available: `{source_name}` is stopped: {reason}")
+            }
+            other => other.to_string(),
         }
     }
 
@@ -267,16 +280,22 @@ impl CallError {
     pub fn hint(&self, config: &str) -> Option<String> {
         Some(match self {
             Self::NotFound { .. } | Self::NotOffered { .. } => "`ringfence tools` lists the tools".into(),
-            Self::Stopped { reason, .. } => reason.clone(),
             Self::InvalidParams { tool, .. } => format!("`ringfence tools {tool}` shows the parameters"),
             Self::Denied { rule, .. } => format!("{rule} decided, under [policy] in {config}"),
             Self::NeedsApproval { .. } => "this host has nobody whom it could ask, so the call stays refused".into(),
-            Self::RateLimited { tool, .. } => {
-                format!(
-                    "`per_minute` and `per_hour` under [tools.\"{tool}\".rate] in {config}, or under [rate] in the grant \
-                     of its source"
-                )
-            }
+            Self::RateLimited { tool, period, set_by, .. } => match set_by {
+                SetBy::Manifest => {
+                    format!("the tool's own manifest sets this rate: its author can raise `per_{period}`")
+                }
+                SetBy::Grant => format!(
+                    "the operator can raise `per_{period}` under [rate] in the grant of its source, which `ringfence grants` \
+                     names"
+                ),
+                set_by => {
+                    let section = set_by.section(tool, "rate");
+                    format!("the operator can raise `per_{period}` under {section} in {config}")
+                }
+            },
             Self::LimitExceeded { tool, exceeded } => exceeded.remedy(tool, config),
             Self::Trapped { .. } => "report it to the tool's author".into(),
             _ => return None,
@@ -316,15 +335,33 @@ mod tests {
         let exceeded = Limits::default().exceeded(LimitKind::Memory, None);
         let error = CallError::LimitExceeded { tool: "text__count".into(), exceeded };
         assert_eq!(error.code(), "limit.memory");
-        assert!(error.for_operator().contains("`memory_bytes` under [tools.\"text__count\".limits]"));
+        assert!(error.hint("config.toml").unwrap().contains("`memory_bytes` under [tools.\"text__count\".limits]"));
     }
 
     #[test]
     fn why_a_source_was_stopped_is_for_the_operator() {
         let reason = "/home/ada/grants/lim.toml:1:1: unknown field".to_owned();
         let error = CallError::Stopped { tool: "lim__nap".into(), source_name: "lim".into(), reason };
-        assert!(error.for_operator().contains("/home/ada") && !error.for_model().contains("/home/ada"));
+        assert!(
+            error.for_operator().contains("`lim` is stopped: /home/ada") && !error.for_model().contains("/home/ada")
+        );
         assert!(error.for_model().contains("`lim` is stopped"));
+    }
+
+    #[test]
+    fn the_hint_of_a_rate_names_who_set_it_and_where() {
+        for (set_by, place) in [
+            (SetBy::Default, "[tools.\"calc__add\".rate] in c.toml"),
+            (SetBy::Operator, "[rate] in c.toml"),
+            (SetBy::OperatorForSource, "[tools.\"calc\".rate] in c.toml"),
+            (SetBy::OperatorForTool, "[tools.\"calc__add\".rate] in c.toml"),
+            (SetBy::Grant, "[rate] in the grant of its source"),
+            (SetBy::Manifest, "its author can raise `per_minute`"),
+        ] {
+            let (tool, period, retry_after) = ("calc__add".into(), "minute".into(), Duration::from_secs(1));
+            let hint = CallError::RateLimited { tool, allowed: 1, period, set_by, retry_after }.hint("c.toml").unwrap();
+            assert!(hint.contains(place) && hint.contains("`per_minute`"), "{hint}");
+        }
     }
 
     #[test]

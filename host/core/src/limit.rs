@@ -9,6 +9,8 @@ mod set;
 
 use serde::{Deserialize, Serialize};
 
+use crate::name::SourceName;
+
 use kind::{FACTS, Facts};
 
 pub use exceeded::LimitExceeded;
@@ -23,14 +25,32 @@ pub enum SetBy {
     Default,
     /// The tool's author, in the manifest.
     Manifest,
-    /// The operator, in the configuration.
+    /// The operator, in the configuration for all tools.
     Operator,
+    /// The operator, in the configuration for its source.
+    OperatorForSource,
+    /// The operator, in the configuration for this tool.
+    OperatorForTool,
     /// The operator, in the grant of its source.
     Grant,
     /// The engine: it holds for all tools alike.
     Engine,
     /// The HTTP rule that let the request pass.
     HttpRule,
+}
+
+impl SetBy {
+    /// The section of the configuration that decides about `tool`, of those that are called `kind`. Where nobody has said
+    /// anything, it is the one for this tool, which is nobody else's business.
+    pub fn section(self, tool: &str, kind: &str) -> String {
+        match (self, tool.split_once("__")) {
+            (Self::Operator, _) => format!("[{kind}]"),
+            (Self::OperatorForSource, Some((source, _))) => format!("[tools.\"{source}\".{kind}]"),
+            // Only built-ins go without their source.
+            (Self::OperatorForSource, None) => format!("[tools.\"{}\".{kind}]", SourceName::BUILTIN),
+            _ => format!("[tools.\"{tool}\".{kind}]"),
+        }
+    }
 }
 
 /// The limits of one call, complete.
@@ -51,6 +71,18 @@ impl Limits {
                 _ => ceiling,
             }
         }))
+    }
+
+    /// The same, where what the operator sets stands in `set`: `set_by` says whose that is.
+    #[must_use]
+    pub(crate) fn told_by(mut self, set: &LimitSet, set_by: SetBy) -> Self {
+        for (kind, _) in set.iter() {
+            let (_, by) = &mut self.0[kind as usize];
+            if matches!(by, SetBy::Operator | SetBy::OperatorForSource) {
+                *by = set_by;
+            }
+        }
+        self
     }
 
     /// The value of `kind`, in its unit.
@@ -129,7 +161,31 @@ mod tests {
         let operator = LimitSet::default().with(LimitKind::Fuel, 10);
         let error = Limits::effective(&LimitSet::default(), &operator).exceeded(LimitKind::Fuel, None);
         assert_eq!(error.to_string(), "over its limit of fuel: 10 units allowed by the operator");
-        assert!(error.remedy("calc", "config.toml").contains("`fuel` under [tools.\"calc\".limits]"));
+        assert_eq!(
+            error.remedy("calc__add", "config.toml"),
+            "the operator can raise `fuel` under [limits] in config.toml"
+        );
+    }
+
+    #[test]
+    fn the_remedy_names_the_section_that_decided() {
+        let one = LimitSet::default().with(LimitKind::Fuel, 10);
+        let of = |set_by| Limits::effective(&LimitSet::default(), &one).told_by(&one, set_by);
+        for (limits, section) in [
+            (Limits::default(), "[tools.\"calc__add\".limits]"),
+            (Limits::effective(&LimitSet::default(), &one), "[limits]"),
+            (of(SetBy::OperatorForSource), "[tools.\"calc\".limits]"),
+            (of(SetBy::OperatorForTool), "[tools.\"calc__add\".limits]"),
+            (
+                of(SetBy::OperatorForSource).told_by(&LimitSet::default(), SetBy::OperatorForTool),
+                "[tools.\"calc\".limits]",
+            ),
+        ] {
+            let remedy = limits.exceeded(LimitKind::Fuel, None).remedy("calc__add", "c.toml");
+            assert_eq!(remedy, format!("the operator can raise `fuel` under {section} in c.toml"));
+        }
+        let asked = Limits::effective(&LimitSet::default().with(LimitKind::Fuel, 5), &one);
+        assert_eq!(asked.told_by(&one, SetBy::OperatorForTool).set_by(LimitKind::Fuel), SetBy::Manifest);
     }
 
     proptest! {

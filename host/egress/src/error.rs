@@ -192,14 +192,14 @@ impl EgressError {
             Self::Denied(denied) => denied.refusal.for_operator(tool),
             Self::RedirectDenied(denied) => format!("after a redirect, {}", denied.refusal.for_operator(tool)),
             Self::AfterRedirect(cause) => format!("after a redirect: {}", cause.for_operator(tool)),
-            Self::Address(refused) => format!("plugin `{tool}` may not reach {refused}"),
+            Self::Address(refused) => format!("`{tool}` may not reach {refused}"),
             Self::Resolve(ResolveError::Refused { name, refused }) => {
-                format!("plugin `{tool}` may not reach `{name}`: {refused}")
+                format!("`{tool}` may not reach `{name}`: {refused}")
             }
-            Self::Lacking { name, remedy } => format!("plugin `{tool}` lacks the credential `{name}`: {remedy}"),
+            Self::Lacking { name, remedy } => format!("`{tool}` lacks the credential `{name}`: {remedy}"),
             Self::Limit(exceeded) => format!("{exceeded}: {}", exceeded.remedy(tool, "the configuration")),
             Self::Resolve(error) => chain(error),
-            Self::Nothing => format!("plugin `{tool}`: {self}; `ringfence grants` shows what it asks for and has"),
+            Self::Nothing => format!("`{tool}`: {self}; `ringfence grants` shows what it asks for and has"),
             Self::Request(_) | Self::Redirect(_) | Self::Leak(_) | Self::Upload(_) => self.to_string(),
             Self::Credential(_)
             | Self::Token { .. }

@@ -50,7 +50,16 @@ impl Resolver for SystemResolver {
             let _place = place;
             (name.as_str(), 0).to_socket_addrs().map(|found| found.map(|address| address.ip()).collect())
         };
-        tokio::task::spawn_blocking(look_up).await.map_err(io::Error::other)?
+        tokio::task::spawn_blocking(look_up).await.map_err(io::Error::other)?.map_err(reason)
+    }
+}
+
+/// What the system says about a name, without the words that std puts in front of it: that a name could not be looked up is
+/// for [`ResolveError`] to say.
+fn reason(error: io::Error) -> io::Error {
+    match error.to_string().strip_prefix("failed to lookup address information: ") {
+        Some(reason) => io::Error::new(error.kind(), reason.to_owned()),
+        None => error,
     }
 }
 
@@ -136,4 +145,16 @@ async fn look_up(resolver: &dyn Resolver, name: &str) -> Result<Vec<SocketAddr>,
 fn check(found: &[SocketAddr], grants: &AddressGrants, name: &str) -> Result<(), ResolveError> {
     let refused = |refused| ResolveError::Refused { name: name.to_owned(), refused };
     found.iter().try_for_each(|address| grants.check(address.ip())).map_err(refused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn that_a_name_is_not_known_is_said_once() {
+        // Nobody ever has such a name (RFC 6761), and without a network nobody can be asked.
+        let error = SystemResolver::default().resolve("nobody.invalid").await.unwrap_err().to_string();
+        assert!(!error.is_empty() && !error.contains("lookup"), "{error}");
+    }
 }

@@ -1,5 +1,6 @@
 //! Every way in which a package can be refused, under one roof.
 
+use ringfence_core::limit::SetBy;
 use ringfence_core::{SourceName, ToolError};
 use ringfence_store::StoreError;
 use semver::Version;
@@ -87,7 +88,7 @@ pub enum PackageError {
     #[error("the component cannot be compiled: {0}")]
     Compile(#[from] CompileError),
     /// The component did not say which tools it has.
-    #[error("the component does not define its tools: {0}; the author has to correct it")]
+    #[error("the component does not define its tools: {error}; {}", remedy(.0), error = .0)]
     Definitions(#[source] ToolError),
     /// The component defines other tools than its manifest.
     #[error("the component defines other tools than its manifest: {}; the author has to build it again", list(.0))]
@@ -141,6 +142,14 @@ impl PackageError {
     }
 }
 
+/// Who can do something about a component that does not define its tools: its author, unless it has less room than it needs.
+fn remedy(error: &ToolError) -> String {
+    match error {
+        ToolError::Limit(exceeded) if exceeded.set_by == SetBy::Engine => exceeded.remedy("", "the configuration"),
+        _ => "the author has to correct it".into(),
+    }
+}
+
 /// The first changes; a hostile component may have thousands.
 fn list(changes: &[ToolChange]) -> String {
     const SHOWN: usize = 3;
@@ -149,4 +158,19 @@ fn list(changes: &[ToolChange]) -> String {
         text.push_str(&format!(" and {} more", changes.len() - SHOWN));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use ringfence_core::limit::LimitExceeded;
+
+    use super::*;
+
+    #[test]
+    fn an_author_is_not_blamed_for_a_stack_that_is_too_small() {
+        let small = PackageError::Definitions(LimitExceeded::stack(16384).into()).to_string();
+        assert!(small.contains("`stack_bytes` under [engine]") && !small.contains("author"), "{small}");
+        let wrong = PackageError::Definitions(ToolError::Trapped("unreachable".into())).to_string();
+        assert!(wrong.ends_with("the author has to correct it"), "{wrong}");
+    }
 }

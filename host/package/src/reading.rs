@@ -118,8 +118,17 @@ pub fn from_toml<T: DeserializeOwned>(text: &str) -> Result<T, ReadError> {
     toml::from_str(text).map_err(|error| {
         // An error of the whole text, such as a field that is missing, is at its beginning.
         let place = place(text, error.span().map_or(0, |span| span.start));
-        ReadError { place, problem: unknown_name(error.message()).unwrap_or_else(|| error.message().to_owned()) }
+        ReadError { place, problem: unknown_name(error.message()).unwrap_or_else(|| in_words(error.message())) }
     })
+}
+
+/// Where something stands in the file at `path`, whose text is `text`, in the form that editors jump to: with the line
+/// that [`line_of`] finds.
+pub fn place_in(path: &Path, text: &str, key: &[&str], index: Option<usize>) -> String {
+    match line_of(text, key, index) {
+        Some(line) => format!("{}:{line}", path.display()),
+        None => path.display().to_string(),
+    }
 }
 
 /// The line of what stands at `path` in a text in TOML, from 1: a field by its name, or, where `index` is given, that
@@ -169,6 +178,31 @@ pub(crate) fn unknown_name(message: &str) -> Option<String> {
     Some(format!("unknown {what} `{}`: {hint}", name.escape_debug()))
 }
 
+/// What serde calls the types that it expects, and what they are to whoever writes a file.
+const TYPES: [(&str, &str); 9] = [
+    ("a nonzero u64", "a whole number of at least 1"),
+    ("a nonzero u32", "a whole number of at least 1"),
+    ("u64", "a whole number, not below 0"),
+    ("usize", "a whole number, not below 0"),
+    ("u32", "a whole number from 0 to 4294967295"),
+    ("a boolean", "true or false"),
+    ("a string", "a text in quotes"),
+    ("a sequence", "a list in brackets"),
+    ("a map", "a table"),
+];
+
+/// What `message` says without the names of types in Rust: "invalid value: integer `0`, expected a nonzero u64".
+fn in_words(message: &str) -> String {
+    let kinds = ["invalid value: ", "invalid type: "];
+    let what = kinds.iter().find_map(|kind| message.strip_prefix(kind));
+    let Some((found, expected)) = what.and_then(|what| what.rsplit_once(", expected ")) else {
+        return message.to_owned();
+    };
+    let words = TYPES.iter().find(|(name, _)| *name == expected).map(|(_, words)| *words);
+    let words = words.unwrap_or(if expected.starts_with("struct ") { "a table" } else { expected });
+    format!("this has to be {words}, and is {found}")
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -193,6 +227,37 @@ mod tests {
     #[expect(dead_code, reason = "only reading is tested")]
     struct Inner {
         colour: Colour,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[expect(dead_code, reason = "only reading is tested")]
+    struct Typed {
+        some: Option<std::num::NonZeroU64>,
+        few: Option<u32>,
+        many: Option<usize>,
+        on: Option<bool>,
+        text: Option<String>,
+        list: Option<Vec<u32>>,
+        table: Option<BTreeMap<String, u32>>,
+        outer: Option<Inner>,
+    }
+
+    #[test]
+    fn a_wrong_value_is_told_without_the_names_of_types() {
+        for (text, expected) in [
+            ("some = 0", "column 8: this has to be a whole number of at least 1, and is integer `0`"),
+            ("few = -1", "a whole number from 0 to 4294967295, and is integer `-1`"),
+            ("few = \"x\"", "a whole number from 0 to 4294967295, and is string \"x\""),
+            ("many = -1", "a whole number, not below 0, and is integer `-1`"),
+            ("on = 1", "true or false, and is integer `1`"),
+            ("text = 1", "a text in quotes, and is integer `1`"),
+            ("list = 1", "a list in brackets, and is integer `1`"),
+            ("table = 1", "a table, and is integer `1`"),
+            ("outer = 1", "a table, and is integer `1`"),
+        ] {
+            let error = from_toml::<Typed>(text).unwrap_err().to_string();
+            assert!(error.starts_with("line 1, ") && error.ends_with(expected), "{error}");
+        }
     }
 
     #[derive(Debug, Deserialize)]

@@ -7,7 +7,7 @@ use std::time::Duration;
 use ringfence_core::finish::current::CurrentScrubber;
 use ringfence_core::finish::scrub::ScrubberError;
 use ringfence_core::gates::approval::ApprovalGate;
-use ringfence_core::gates::policy::{Policy, PolicyError};
+use ringfence_core::gates::policy::{Policy, PolicyError, RulePlace};
 use ringfence_core::gates::rate::{RateClock, RateGate, RateLedger as _, TABLE_SIZE};
 use ringfence_core::limit::{LimitSet, Limits};
 use ringfence_core::name::{NameError, SourceName};
@@ -26,7 +26,7 @@ use ringfence_store::{AuditFile, Digest, Store, StoreError};
 use ringfence_vault::{Vault, VaultError};
 use thiserror::Error;
 
-use crate::config::{Config, ConfigError, Home};
+use crate::config::{self, Config, ConfigError, Home};
 use crate::dumps;
 use crate::grants::{GrantHolders, Grants};
 use crate::host::Ringfence;
@@ -97,8 +97,13 @@ pub enum BuildError {
     #[error(transparent)]
     Registry(#[from] RegistryError),
     /// The policy names something that there is not.
-    #[error("[policy] in the configuration: {0}")]
-    Policy(#[from] PolicyError),
+    #[error("[policy] in {place}: {error}")]
+    Policy {
+        /// The file, with the line where it is known.
+        place: String,
+        /// What, and what it may have meant.
+        error: PolicyError,
+    },
     /// A secret cannot be kept out of results.
     #[error(transparent)]
     Secret(#[from] ScrubberError),
@@ -202,17 +207,19 @@ impl Builder {
     /// # Errors
     /// When a part cannot be used; see [`BuildError`].
     pub async fn open(self) -> Result<Ringfence, BuildError> {
+        let file = self.config.is_none().then_some(self.home.config.as_path());
         let config = match self.config {
             Some(config) => config,
             None => Config::load(&self.home.config)?,
         };
+        let for_operator = self.for_operator.is_some();
         let store = Arc::new(Store::open(&self.home.state)?);
         let audit = Arc::new(AuditFile::open(store.clone(), config.audit.durability.into())?);
         let engine = Engine::new(config.engine.clone())?;
         let concurrency = Arc::new(Concurrency::new(config.concurrency.clone(), engine.instances()));
         let registry = Arc::new(Registry::new(config.operator_limits()));
 
-        if self.for_operator.is_some() {
+        if for_operator {
             dumps::prevent().map_err(BuildError::Dumps)?; // before the first secret is read
         }
         let scrubber = Arc::new(CurrentScrubber::default());
@@ -230,14 +237,34 @@ impl Builder {
         let (saved, passed) = store.database().load().map_err(BuildError::Rates)?;
         rate.restore(saved.buckets, passed, audit.permitted_behind(saved.counted, passed)?, &registry);
         let policy = match Policy::load(&config.policy, &registry) {
-            Err(error) if self.for_operator.is_some() => Policy::closed(error),
-            loaded => loaded?,
+            Err(error) if for_operator => Policy::closed(unread(&error, file)),
+            loaded => loaded.map_err(|error| BuildError::Policy { place: rule_place(file, error.place()), error })?,
         };
-        warn_of_unknown_names(&self.home, &config, &policy, &registry);
+        let idle = idle_settings(file, &config, &policy, &registry);
         learn_stored_secrets(&means);
         let pipeline = ToolHost { registry, policy, rate, approval: ApprovalGate, scrubber, audit: audit.clone() };
-        Ok(Ringfence::start(pipeline, store, audit, packages, means))
+        let host = Ringfence::start(pipeline, store, audit, packages, means, idle);
+        if !for_operator {
+            host.tell_of_idle_settings();
+        }
+        Ok(host)
     }
+}
+
+/// Why a policy is closed. Clients read that as well, and in which folder the file lies is not for them.
+fn unread(error: &PolicyError, file: Option<&Path>) -> String {
+    let place = rule_place(file, error.place());
+    let name = Path::new(&place).file_name().unwrap_or_default().display();
+    format!("[policy] in {name}: {error}")
+}
+
+/// Where a rule of the policy stands in `file`, or in the configuration that a program made.
+fn rule_place(file: Option<&Path>, RulePlace { list, entry }: RulePlace) -> String {
+    place(file, &["policy", list.key()], entry)
+}
+
+fn place(file: Option<&Path>, key: &[&str], index: Option<usize>) -> String {
+    file.map_or_else(|| "the configuration".into(), |file| config::place(file, key, index))
 }
 
 /// The door to the network, as the configuration says. Tokens that it obtains are made known to `scrubber`.
@@ -291,17 +318,18 @@ fn learn_stored_secrets(means: &Means) {
     }
 }
 
-/// Settings for a source or tool that is not there have no effect; a slip in the name would go unnoticed.
-fn warn_of_unknown_names(home: &Home, config: &Config, policy: &Policy, registry: &Registry) {
-    let file = home.config.display();
-    for absent in policy.absent() {
-        tracing::warn!("[policy] in {file}: {absent}");
-    }
+/// The settings for a source or tool that is not there, in sentences: they have no effect, and a slip in the name would go
+/// unnoticed.
+fn idle_settings(file: Option<&Path>, config: &Config, policy: &Policy, registry: &Registry) -> Vec<String> {
+    let rules =
+        policy.absent().iter().map(|absent| format!("[policy] in {}: {absent}", rule_place(file, absent.place)));
     let known =
         |name: &str| registry.all().iter().any(|tool| tool.wire_name() == name || tool.id().source.as_str() == name);
-    for name in config.tools.keys().filter(|name| !known(name)) {
-        tracing::warn!("[tools.\"{name}\"] in {file} names no source and no tool that is there");
-    }
+    let sections = config.tools.keys().filter(|name| !known(name)).map(|name| {
+        let place = place(file, &["tools", name], None);
+        format!("[tools.\"{name}\"] in {place} names no source and no tool that is there")
+    });
+    rules.chain(sections).collect()
 }
 
 impl Embedded {

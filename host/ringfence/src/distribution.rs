@@ -154,6 +154,8 @@ fn refused(error: DistributionError) -> RequestError {
     use DistributionError as E;
     let kind = match &error {
         E::NotFound { .. } | E::NotListed { .. } => ErrorKind::NotFound,
+        E::Location(_) | E::Range(_) | E::Meaningless { .. } | E::NoTarget(_) => ErrorKind::Usage,
+        E::Project { .. } | E::Folder { .. } => ErrorKind::Usage,
         E::Unreachable { .. } | E::NotTls(_) | E::NotPlain { .. } => ErrorKind::Failed,
         E::Truncated { .. } | E::Status { .. } | E::Io(_) => ErrorKind::Failed,
         E::Package(PackageError::Io(_)) => ErrorKind::Failed,

@@ -133,7 +133,7 @@ fn lost(error: &io::Error) -> RequestError {
         "the ringfence process that owns the state folder took the request and ended before it answered ({error}); \
          it may or may not have been done: `ringfence audit` shows it"
     );
-    RequestError { kind: ErrorKind::Failed, code: "owner_lost".into(), message }
+    RequestError { kind: ErrorKind::Unavailable, code: "owner_lost".into(), message }
 }
 
 fn unreachable_owner(error: &io::Error) -> RequestError {
@@ -141,5 +141,5 @@ fn unreachable_owner(error: &io::Error) -> RequestError {
         "another ringfence process owns the state folder and does not answer ({error}); end it, or use another folder \
          with --home"
     );
-    RequestError { kind: ErrorKind::Failed, code: "owner_unreachable".into(), message }
+    RequestError { kind: ErrorKind::Unavailable, code: "owner_unreachable".into(), message }
 }

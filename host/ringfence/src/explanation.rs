@@ -36,7 +36,7 @@ impl Means {
         if grant.has_ended() {
             return Ok(refused(vec![format!("{}: the grant has ended", file.place(&["expires"], None))]));
         }
-        let access = self.access(&grant)?;
+        let access = self.access(installed.source(), &grant)?;
         let decision = match access.decide(request.target(), request.method()) {
             Ok(decision) => decision,
             Err(EgressError::Denied(denied)) => return Ok(refused(sides.denied(&denied))),

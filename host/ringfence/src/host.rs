@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use ringfence_core::ToolHost;
@@ -19,7 +19,7 @@ use crate::builder::Builder;
 use crate::config::Home;
 use crate::means::Means;
 use crate::packages::Packages;
-use crate::request::{AuditEntry, ErrorKind, Event, Reply, Request, RequestError, ToolEntry};
+use crate::request::{AuditEntry, ErrorKind, Event, HiddenTool, Reply, Request, RequestError, ToolEntry};
 use crate::{secrets, tool_state};
 
 /// How often the rates are written down, and the operator's grants looked at. After a crash, what is missing of the rates is
@@ -33,6 +33,8 @@ pub struct Ringfence {
     audit: Arc<AuditFile>,
     packages: Arc<Packages>,
     means: Arc<Means>,
+    /// The settings that have no effect, in sentences, until somebody was told of them.
+    idle_settings: Mutex<Vec<String>>,
     _background: DropGuard,
 }
 
@@ -48,6 +50,7 @@ impl Ringfence {
         audit: Arc<AuditFile>,
         packages: Packages,
         means: Arc<Means>,
+        idle_settings: Vec<String>,
     ) -> Self {
         let (pipeline, packages) = (Arc::new(pipeline), Arc::new(packages));
         let stop = CancellationToken::new();
@@ -58,7 +61,8 @@ impl Ringfence {
             packages: Arc::downgrade(&packages),
         };
         tokio::spawn(upkeep.run(stop.clone()));
-        Self { pipeline, store, audit, packages, means, _background: stop.drop_guard() }
+        let idle_settings = Mutex::new(idle_settings);
+        Self { pipeline, store, audit, packages, means, idle_settings, _background: stop.drop_guard() }
     }
 
     /// Makes one call.
@@ -82,12 +86,24 @@ impl Ringfence {
         self.pipeline.offered().iter().map(|tool| ToolEntry::from(&**tool)).collect()
     }
 
+    /// The tools that the policy hides.
+    fn hidden(&self) -> Vec<HiddenTool> {
+        let hidden = |tool: &Arc<_>| Some(HiddenTool::new(tool, self.pipeline.policy.ruling(tool)?));
+        self.pipeline.registry.all().iter().filter_map(hidden).collect()
+    }
+
     /// Writes down what has to last. The host may be dropped then.
     ///
     /// # Errors
     /// When it cannot be written.
     pub fn close(&self) -> io::Result<()> {
         self.pipeline.rate.save(self.store.database(), self.audit.place())
+    }
+
+    /// Tells once of the settings that have no effect: a slip in a name would go unnoticed.
+    pub(crate) fn tell_of_idle_settings(&self) {
+        let told = std::mem::take(&mut *self.idle_settings.lock().unwrap_or_else(PoisonError::into_inner));
+        told.iter().for_each(|setting| tracing::warn!("{setting}"));
     }
 
     /// Waits for what must not be broken off.
@@ -115,9 +131,12 @@ impl Ringfence {
         events: mpsc::Sender<Event>,
         cancel: CancellationToken,
     ) -> Result<Reply, RequestError> {
-        if let (Request::Call { .. } | Request::Tools, Some(error)) = (&request, self.pipeline.policy.fault()) {
-            let message = format!("[policy] in the configuration: {error}. Until that is mended no call is allowed");
-            return Err(RequestError { kind: ErrorKind::Refused, code: "policy".into(), message });
+        if matches!(request, Request::Call { .. } | Request::Tools) {
+            self.tell_of_idle_settings();
+            if let Some(reason) = self.pipeline.policy.fault() {
+                let message = format!("{reason}. Until that is mended no call is allowed");
+                return Err(RequestError { kind: ErrorKind::Refused, code: "policy".into(), message });
+            }
         }
         match request {
             Request::Call { tool, params, caller } => {
@@ -126,6 +145,7 @@ impl Ringfence {
                 Ok(Reply::Called(self.pipeline.call(call).await))
             }
             Request::Tools => Ok(Reply::Tools(self.tools())),
+            Request::Hidden => Ok(Reply::Hidden(self.hidden())),
             Request::Watch => {
                 self.watch(&events, &cancel).await;
                 Ok(Reply::Done)
@@ -139,8 +159,15 @@ impl Ringfence {
             }
             Request::SecretList => secrets::answer(self.means.clone(), request).await,
             Request::SecretSet { .. } | Request::SecretImport { .. } | Request::SecretRemove { .. } => {
-                let reply = secrets::answer(self.means.clone(), request).await?;
+                let removed = match &request {
+                    Request::SecretRemove { name } => Some(name.clone()),
+                    _ => None,
+                };
+                let mut reply = secrets::answer(self.means.clone(), request).await?;
                 self.learn_secrets()?;
+                if let (Reply::Secrets(report), Some(name)) = (&mut reply, removed) {
+                    report.missed_by = self.packages.naming(&name)?;
+                }
                 Ok(reply)
             }
             Request::Package(request) => {

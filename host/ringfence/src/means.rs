@@ -19,9 +19,9 @@ use thiserror::Error;
 use crate::grants::{GrantFile, GrantFileError, GrantHolders, Grants, Suspended};
 use crate::known_secrets::{KnownSecrets, Secrets, SecretsError};
 
-use asked::credential_option;
-pub(crate) use asked::{Asked, HeldBack};
+pub(crate) use asked::{Asked, HeldBack, NeededSecret};
 pub(crate) use asked::{asked, asked_by};
+use asked::{credential_option, is_given, secrets_behind};
 
 /// What stands in place of a signer where an embedding program vouches for a component. It is no key's id.
 const EMBEDDED: &str = "embedded";
@@ -92,24 +92,29 @@ impl Means {
         signer: String,
         package: SourceName,
     ) -> Result<Reach, MeansError> {
-        let access = grant.reaches_http().then(|| self.access(&grant)).transpose()?;
+        let access = grant.reaches_http().then(|| self.access(&source, &grant)).transpose()?;
         let network = access.map(|access| Network { door: self.door.clone(), access: Arc::new(access) });
         let vault = Some(self.vault.clone());
         let state = Some(StatePlace { store: self.state.clone(), source, signer, package });
         Ok(Reach { grant: Arc::new(grant), network, vault, workspace: self.workspace.clone(), state, granter })
     }
 
-    /// What `grant` lets pass: what the manifest asks for is asked first, then what of it is granted.
-    pub(crate) fn access(&self, grant: &Effective) -> Result<Access, MeansError> {
+    /// What `grant` of `source` lets pass: what the manifest asks for is asked first, then what of it is granted.
+    pub(crate) fn access(&self, source: &SourceName, grant: &Effective) -> Result<Access, MeansError> {
         let secrets = self.secrets.get()?;
-        let (bound, lacking) = self.credentials(grant, &secrets);
+        let (bound, lacking) = self.credentials(source, grant, &secrets);
         let requested = RuleSet::new(grant.requested().http.clone());
         let access = Access::new(requested, grant.addresses().clone(), bound, secrets.scanner.clone());
         Ok(access.within(RuleSet::new(grant.granted().http.clone())).lacking(lacking))
     }
 
     /// The credentials that there are, and those that are needed and missing.
-    fn credentials(&self, grant: &Effective, secrets: &Secrets) -> (Vec<BoundCredential>, Vec<LackingCredential>) {
+    fn credentials(
+        &self,
+        source: &SourceName,
+        grant: &Effective,
+        secrets: &Secrets,
+    ) -> (Vec<BoundCredential>, Vec<LackingCredential>) {
         let (mut bound, mut lacking) = (Vec::new(), Vec::new());
         for (name, asked) in &grant.requested().credentials {
             let requests = rule_set(&asked.requests);
@@ -126,8 +131,7 @@ impl Means {
                 }
                 None if asked.optional => {}
                 None => {
-                    let lost = given.and_then(|given| lost(given, secrets));
-                    let remedy = lost.unwrap_or_else(|| not_given(name, asked));
+                    let remedy = remedy(source, name, asked, given, secrets);
                     lacking.push(LackingCredential { name: name.clone(), remedy, bound_to: requests });
                 }
             }
@@ -164,17 +168,27 @@ impl Means {
     }
 }
 
-/// What to do about a credential that was given, where a secret of it has no value any more.
-fn lost(given: &GrantedCredential, secrets: &Secrets) -> Option<String> {
-    let refresh_token = given.oauth2.as_ref().and_then(|oauth2| oauth2.refresh_token.as_deref());
-    let lost = secrets.lost.iter().find(|lost| [Some(&*given.secret), refresh_token].contains(&Some(lost.as_str())))?;
-    Some(format!("the secret `{lost}` has no value any more; `ringfence secret rotate {lost}` gives it one"))
-}
-
-/// What to do about the credential `name`, which was not given.
-fn not_given(name: &str, asked: &Credential) -> String {
-    let option = credential_option(name, asked);
-    format!("`ringfence secret set SECRET` stores its value, and `ringfence grant SOURCE {option}` gives it")
+/// What to do about the credential `name`, of which there is no value to be placed.
+fn remedy(
+    source: &SourceName,
+    name: &str,
+    asked: &Credential,
+    given: Option<&GrantedCredential>,
+    secrets: &Secrets,
+) -> String {
+    let needed = secrets_behind(source, name, asked, given);
+    if let Some(lost) = secrets.lost.iter().find(|lost| needed.iter().any(|name| name == lost.as_str())) {
+        return format!("the secret `{lost}` has no value any more; `ringfence secret rotate {lost}` gives it one");
+    }
+    let is_there = |name: &String| secrets.all.iter().any(|(secret, _)| secret.as_str() == name);
+    let missing = needed.iter().filter(|name| !is_there(name)).map(|name| format!("`ringfence secret set {name}`"));
+    let missing = missing.collect::<Vec<_>>().join(" and ");
+    let grant = format!("`ringfence grant {source} {}`", credential_option(source, name, asked, given));
+    match (missing.is_empty(), given.is_some_and(|given| is_given(asked, given))) {
+        (false, true) => format!("{missing} stores its value"),
+        (false, false) => format!("{missing} stores its value, and {grant} gives it"),
+        (true, _) => format!("{grant} gives it"),
+    }
 }
 
 fn rule_set(requests: &[RequestPattern]) -> RuleSet {

@@ -63,7 +63,7 @@ fn report(means: &Means) -> SecretReport {
         lost: is_lost(&listed.name),
     };
     let place = means.vault.location().map(|location| format!("{location}, {}", location.chosen));
-    SecretReport { place, secrets: means.vault.list().into_iter().map(entry).collect() }
+    SecretReport { place, secrets: means.vault.list().into_iter().map(entry).collect(), missed_by: Vec::new() }
 }
 
 /// The value, if it can be told from other text where it comes back.
@@ -90,7 +90,7 @@ fn choice(place: PlaceChoice) -> Result<Choice, RequestError> {
         PlaceChoice::FileWithCredential => Choice::File(FileKey::Credential(credential_file().ok_or_else(|| {
             let message = "the process that owns the state has no systemd credential: run it as a service with \
                            `LoadCredential=ringfence:FILE`";
-            RequestError { kind: ErrorKind::Refused, code: "secret.place".into(), message: message.into() }
+            RequestError { kind: ErrorKind::Unavailable, code: "secret.place".into(), message: message.into() }
         })?)),
     })
 }
@@ -99,7 +99,7 @@ fn refused(error: VaultError) -> RequestError {
     let kind = match &error {
         VaultError::Unknown(_) => ErrorKind::NotFound,
         VaultError::Value { .. } => ErrorKind::Usage,
-        VaultError::Unavailable { .. } => ErrorKind::Failed,
+        VaultError::Unavailable { .. } | VaultError::Locked { .. } => ErrorKind::Unavailable,
         _ => ErrorKind::Refused,
     };
     let locked = matches!(error, VaultError::Locked { .. });

@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::call::CheckedCall;
 use crate::error::CallError;
 use crate::grant::Grant;
-use crate::limit::{LimitSet, Limits};
+use crate::limit::{LimitSet, Limits, SetBy};
 use crate::name::{SourceName, ToolId, is_reserved, nearest};
 use crate::registry::{Registered, Registry, RegistryError};
 use crate::source::Offered;
@@ -34,8 +34,46 @@ pub struct Policy {
     deny: Vec<Selector>,
     /// The entries that name what is not there.
     absent: Vec<Absent>,
-    /// Why the rules could not be read. Nothing is allowed then.
-    closed: Option<PolicyError>,
+    /// Why the rules could not be read, in words. Nothing is allowed then.
+    closed: Option<String>,
+}
+
+/// What forbids a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ruling {
+    /// The rule, in words.
+    pub rule: String,
+    /// Where it stands; `None` where the rules could not be read.
+    pub place: Option<RulePlace>,
+}
+
+/// Where a rule stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RulePlace {
+    /// `allow` or `deny`.
+    pub list: List,
+    /// The entry of that list, from 0; `None` where the list as a whole decides, because it does not name the tool.
+    pub entry: Option<usize>,
+}
+
+/// One of the two lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum List {
+    /// What may be used.
+    Allow,
+    /// What may not.
+    Deny,
+}
+
+impl List {
+    /// Its key in the configuration.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Deny => "deny",
+        }
+    }
 }
 
 /// An entry for what is not there: a source that was removed, or stopped, or is still to be installed, or a tool that an
@@ -45,8 +83,8 @@ pub struct Policy {
 pub struct Absent {
     /// The entry.
     pub entry: String,
-    /// `allow` or `deny`.
-    pub list: &'static str,
+    /// Where it stands.
+    pub place: RulePlace,
     /// What is not there, in words.
     pub what: String,
     /// What it may have meant, in words.
@@ -73,16 +111,25 @@ enum Selector {
 pub enum PolicyError {
     /// An entry means nothing, so whoever wrote it meant something else.
     #[error(
-        "`{entry}` under `{list}` is no tool and no group{hint}; a group is written `group:NAME`, and `ringfence tools` lists the tools"
+        "`{entry}` under `{}` is no tool and no group{hint}; a group is written `group:NAME`, and `ringfence tools` lists the tools",
+        .place.list.key()
     )]
     Unknown {
         /// The entry.
         entry: String,
-        /// `allow` or `deny`.
-        list: &'static str,
+        /// Where it stands.
+        place: RulePlace,
         /// What it may have meant.
         hint: String,
     },
+}
+
+impl PolicyError {
+    /// Where the entry stands.
+    pub fn place(&self) -> RulePlace {
+        let Self::Unknown { place, .. } = self;
+        *place
+    }
 }
 
 impl Policy {
@@ -94,14 +141,14 @@ impl Policy {
     /// in the name of a group.
     pub fn load(rules: &PolicyRules, registry: &Registry) -> Result<Self, PolicyError> {
         let mut absent = Vec::new();
-        let allow = rules.allow.as_ref().map(|list| selectors(list, "allow", registry, &mut absent)).transpose()?;
-        let deny = selectors(&rules.deny, "deny", registry, &mut absent)?;
+        let allow = rules.allow.as_ref().map(|list| selectors(list, List::Allow, registry, &mut absent)).transpose()?;
+        let deny = selectors(&rules.deny, List::Deny, registry, &mut absent)?;
         Ok(Self { allow, deny, absent, closed: None })
     }
 
-    /// A policy that allows nothing, because its rules cannot be read.
-    pub fn closed(error: PolicyError) -> Self {
-        Self { allow: None, deny: Vec::new(), absent: Vec::new(), closed: Some(error) }
+    /// A policy that allows nothing, because its rules cannot be read: `reason` says why, and where they stand.
+    pub fn closed(reason: String) -> Self {
+        Self { allow: None, deny: Vec::new(), absent: Vec::new(), closed: Some(reason) }
     }
 
     /// The entries for what was not there when the rules were read.
@@ -116,13 +163,13 @@ impl Policy {
     }
 
     /// Why nothing is allowed, where the rules could not be read.
-    pub fn fault(&self) -> Option<&PolicyError> {
-        self.closed.as_ref()
+    pub fn fault(&self) -> Option<&str> {
+        self.closed.as_deref()
     }
 
     /// Whether the tool may be used at all. What may not is neither listed nor suggested.
     pub fn allows(&self, tool: &Registered) -> bool {
-        self.refusal(tool).is_none()
+        self.ruling(tool).is_none()
     }
 
     /// What this call may use.
@@ -131,23 +178,26 @@ impl Policy {
     /// [`CallError::Denied`] with the rule that decided.
     pub fn decide(&self, call: &CheckedCall) -> Result<Grant, CallError> {
         let tool = call.tool();
-        match self.refusal(tool) {
+        match self.ruling(tool) {
             None => Ok(Grant { limits: tool.limits().clone() }),
-            Some(rule) => Err(CallError::Denied { tool: tool.wire_name().to_owned(), rule }),
+            Some(Ruling { rule, .. }) => Err(CallError::Denied { tool: tool.wire_name().to_owned(), rule }),
         }
     }
 
-    fn refusal(&self, tool: &Registered) -> Option<String> {
-        if let Some(error) = &self.closed {
-            return Some(format!("no rule, because they cannot be read ({error}),"));
+    /// What forbids the tool; `None` where it may be used.
+    pub fn ruling(&self, tool: &Registered) -> Option<Ruling> {
+        if let Some(reason) = &self.closed {
+            return Some(Ruling { rule: format!("no rule, because they cannot be read ({reason}),"), place: None });
         }
-        if let Some(entry) = self.deny.iter().find(|selector| selector.selects(tool)) {
-            return Some(format!("the entry `{entry}` of `deny`"));
+        if let Some(entry) = self.deny.iter().position(|selector| selector.selects(tool)) {
+            let rule = format!("the entry `{}` of `deny`", self.deny[entry]);
+            return Some(Ruling { rule, place: Some(RulePlace { list: List::Deny, entry: Some(entry) }) });
         }
         match &self.allow {
-            Some(list) if !list.iter().any(|selector| selector.selects(tool)) => {
-                Some("`allow`, which does not name it,".into())
-            }
+            Some(list) if !list.iter().any(|selector| selector.selects(tool)) => Some(Ruling {
+                rule: "`allow`, which does not name it,".into(),
+                place: Some(RulePlace { list: List::Allow, entry: None }),
+            }),
             _ => None,
         }
     }
@@ -179,7 +229,8 @@ impl Selector {
 
 impl fmt::Display for Absent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { entry, list, what, hint } = self;
+        let Self { entry, place, what, hint } = self;
+        let list = place.list.key();
         write!(f, "`{entry}` under `{list}` names {what} that is not there{hint}; it holds as soon as that is there")
     }
 }
@@ -215,17 +266,18 @@ const GROUPS: &[(&str, &[&str])] = &[
 ];
 
 fn selectors(
-    list: &[String],
-    key: &'static str,
+    entries: &[String],
+    list: List,
     registry: &Registry,
     absent: &mut Vec<Absent>,
 ) -> Result<Vec<Selector>, PolicyError> {
-    list.iter().map(|entry| selector(entry, key, registry, absent)).collect()
+    let place = |entry| RulePlace { list, entry: Some(entry) };
+    entries.iter().enumerate().map(|(index, entry)| selector(entry, place(index), registry, absent)).collect()
 }
 
 fn selector(
     entry: &str,
-    list: &'static str,
+    place: RulePlace,
     registry: &Registry,
     absent: &mut Vec<Absent>,
 ) -> Result<Selector, PolicyError> {
@@ -256,8 +308,8 @@ fn selector(
         Some(Selector::Source(source)) if !is_known(source) => Some("a source".to_owned()),
         _ => None,
     };
-    absent.extend(missing.map(|what| Absent { entry: entry.to_owned(), list, what, hint: hint() }));
-    found.ok_or_else(|| PolicyError::Unknown { entry: entry.to_owned(), list, hint: hint() })
+    absent.extend(missing.map(|what| Absent { entry: entry.to_owned(), place, what, hint: hint() }));
+    found.ok_or_else(|| PolicyError::Unknown { entry: entry.to_owned(), place, hint: hint() })
 }
 
 fn tool_selector(entry: &str, tools: &[Arc<Registered>]) -> Option<Selector> {
@@ -334,7 +386,9 @@ impl OperatorLimits {
             enforceable(id, own)?;
             enforceable(id, source)?;
         }
-        let limits = Limits::effective(&offered.requested, &own.or(source).or(&self.general));
+        let limits = Limits::effective(&offered.requested, &own.or(source).or(&self.general))
+            .told_by(source, SetBy::OperatorForSource)
+            .told_by(own, SetBy::OperatorForTool);
         Ok(limits.under_grant(&offered.ceiling.limits))
     }
 }

@@ -19,6 +19,7 @@ use governor::clock::Clock as _;
 
 use crate::call::CheckedCall;
 use crate::error::CallError;
+use crate::limit::SetBy;
 use crate::name::ToolId;
 use crate::registry::{Registered, Registry};
 use crate::tool::RateLimit;
@@ -46,6 +47,16 @@ const MANY_CALLS: usize = 1000;
 
 /// How often a full table is searched for idle pairs, so that a flood of new callers does not search it for each call.
 const SEARCH_EVERY: Duration = Duration::from_secs(1);
+
+/// What calls are counted in, and which number of a rate is for it.
+#[derive(Clone, Copy)]
+struct Period {
+    name: &'static str,
+    number: fn(RateLimit) -> u32,
+}
+
+const PER_MINUTE: Period = Period { name: "minute", number: |rate| rate.per_minute };
+const PER_HOUR: Period = Period { name: "hour", number: |rate| rate.per_hour };
 
 /// How often a tool may be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,40 +145,61 @@ impl RateGate {
     /// # Errors
     /// [`CallError::RateLimited`] with the time to wait; the buckets are then as they were.
     pub fn take(&self, call: &CheckedCall) -> Result<(), CallError> {
-        let RateRule::Limited(limit) = self.rule(call.tool()) else { return Ok(()) };
         let tool = call.tool();
+        let RateRule::Limited(limit) = self.rule(tool) else { return Ok(()) };
         let now = self.clock.now();
         let mut table = self.lock();
         table.changed = true;
-        let refused = |allowed, period: &'static str, wait| CallError::RateLimited {
+        let refused = |allowed, period: Period, wait| CallError::RateLimited {
             tool: tool.wire_name().to_owned(),
             allowed,
-            period: period.into(),
+            period: period.name.into(),
+            set_by: self.set_by(tool, period),
             retry_after: wait,
         };
         let buckets = table
             .buckets(&call.context().caller.key(), tool.id(), limit, &self.clock, self.capacity)
-            .ok_or_else(|| refused(limit.per_minute, "minute", SEARCH_EVERY))?;
+            .ok_or_else(|| refused(limit.per_minute, PER_MINUTE, SEARCH_EVERY))?;
         let minute_before = buckets.minute.level();
-        buckets.minute.take(now).map_err(|wait| refused(limit.per_minute, "minute", wait))?;
+        buckets.minute.take(now).map_err(|wait| refused(limit.per_minute, PER_MINUTE, wait))?;
         buckets.hour.take(now).map_err(|wait| {
             buckets.minute.set_back(minute_before);
-            refused(limit.per_hour, "hour", wait)
+            refused(limit.per_hour, PER_HOUR, wait)
         })
     }
 
     /// The operator's rule for the tool, before that for its source, before the general one; where the operator says
     /// nothing, the default. What the tool itself asks for, and what the grant of its source says, can only tighten it.
     fn rule(&self, tool: &Registered) -> RateRule {
-        let named = |name: &str| self.rules.by_name.get(name).copied();
-        let operator = named(tool.wire_name()).or_else(|| named(tool.id().source.as_str())).or(self.rules.general);
-        let rule = operator.unwrap_or_else(|| {
-            if tool.effects().read_only { RateRule::Unlimited } else { RateRule::Limited(RateLimit::default()) }
-        });
-        match (rule, tool.rate_limit()) {
+        match (self.without_own(tool).0, tool.rate_limit()) {
             (rule, None) => rule,
             (RateRule::Unlimited, Some(own)) => RateRule::Limited(own),
             (RateRule::Limited(limit), Some(own)) => RateRule::Limited(limit.min(own)),
+        }
+    }
+
+    /// The rule that holds where neither the tool nor its grant says anything, and who set it.
+    fn without_own(&self, tool: &Registered) -> (RateRule, SetBy) {
+        let named = |name: &str, set_by| self.rules.by_name.get(name).map(|rule| (*rule, set_by));
+        named(tool.wire_name(), SetBy::OperatorForTool)
+            .or_else(|| named(tool.id().source.as_str(), SetBy::OperatorForSource))
+            .or(self.rules.general.map(|rule| (rule, SetBy::Operator)))
+            .unwrap_or_else(|| match tool.effects().read_only {
+                true => (RateRule::Unlimited, SetBy::Default),
+                false => (RateRule::Limited(RateLimit::default()), SetBy::Default),
+            })
+    }
+
+    /// Who set the number that holds for the tool in this period.
+    fn set_by(&self, tool: &Registered, period: Period) -> SetBy {
+        let number = period.number;
+        match (self.without_own(tool), tool.rate_limit()) {
+            ((RateRule::Limited(rule), set_by), Some(own)) if number(rule) <= number(own) => set_by,
+            ((_, set_by), None) => set_by,
+            (_, Some(own)) => match tool.spec().rate_limit {
+                Some(asked) if number(asked) == number(own) => SetBy::Manifest,
+                _ => SetBy::Grant,
+            },
         }
     }
 

@@ -151,7 +151,7 @@ impl HttpRefusal {
             Some(NearestRule { index, rule }) => format!(" (the nearest is number {}: `{rule}`)", index + 1),
             None => String::new(),
         };
-        format!("plugin `{tool}` may not reach {self}{nearest}; to allow it add {} to its HTTP rules", self.remedy())
+        format!("`{tool}` may not reach {self}{nearest}; to allow it add {} to its HTTP rules", self.remedy())
     }
 }
 
@@ -210,7 +210,7 @@ mod tests {
         let refusal = RuleSet::default().decide(&target, "POST").unwrap_err();
         assert_eq!(
             refusal.for_operator("weather"),
-            "plugin `weather` may not reach POST https://a.com:8443/a%20b/%2A: no rule for this host; to allow it add \
+            "`weather` may not reach POST https://a.com:8443/a%20b/%2A: no rule for this host; to allow it add \
              { url = \"https://a.com:8443/a%20b/%2A\", methods = [\"POST\"] } to its HTTP rules"
         );
         let rules: toml::Table = toml::from_str(&format!("rule = {}", refusal.remedy())).unwrap();

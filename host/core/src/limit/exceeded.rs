@@ -72,7 +72,9 @@ impl LimitExceeded {
             SetBy::HttpRule => {
                 format!("the HTTP rule of `{tool}` that let the request pass sets this limit: raise it there")
             }
-            _ => format!("the operator can raise `{}` under [tools.\"{tool}\".limits] in {config}", facts.key),
+            set_by => {
+                format!("the operator can raise `{}` under {} in {config}", facts.key, set_by.section(tool, "limits"))
+            }
         }
     }
 
@@ -93,7 +95,7 @@ impl fmt::Display for LimitExceeded {
         let by = match self.set_by {
             SetBy::Default => "by default",
             SetBy::Manifest => "by its manifest",
-            SetBy::Operator => "by the operator",
+            SetBy::Operator | SetBy::OperatorForSource | SetBy::OperatorForTool => "by the operator",
             SetBy::Grant => "by its grant",
             SetBy::Engine => "for all tools",
             SetBy::HttpRule => "by its HTTP rule",

@@ -31,7 +31,7 @@ async fn what_was_decided() {
             "http://b.other/x?q",
             "http.denied",
             "this tool may not reach GET http://b.other/x: no rule for this host",
-            "plugin `weather` may not reach GET http://b.other/x: no rule for this host; to allow it add \
+            "`weather` may not reach GET http://b.other/x: no rule for this host; to allow it add \
              { url = \"http://b.other/x\", methods = [\"GET\"] }",
         ),
         (

@@ -102,6 +102,16 @@ pub struct Granted {
     pub rate: GrantedRate,
 }
 
+impl Granted {
+    /// Whether it speaks of the secret `name`.
+    pub fn names(&self, name: &str) -> bool {
+        let login = |given: &GrantedCredential| given.oauth2.as_ref().and_then(|client| client.refresh_token.clone());
+        let behind = |given: &GrantedCredential| given.secret == name || login(given).as_deref() == Some(name);
+        self.credentials.values().any(behind)
+            || self.secrets.test.iter().chain(&self.secrets.sign).any(|pattern| pattern.matches(name))
+    }
+}
+
 /// What the operator puts behind a credential that a package asks for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -29,6 +29,11 @@ impl NamePattern {
         if self.open { name.starts_with(&self.start) } else { name == self.start }
     }
 
+    /// The name, where only one is meant.
+    pub fn exact(&self) -> Option<&str> {
+        (!self.open).then_some(&self.start)
+    }
+
     /// Whether any name is meant by this and by `other`.
     pub(super) fn meets(&self, other: &Self) -> bool {
         // One that is open means its own start as well, and where both are, the longer start is meant by both.

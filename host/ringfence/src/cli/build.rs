@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 
-use super::exit;
+use super::exit::UsageError;
+use super::files;
 use super::session::Session;
 use super::show;
-use crate::author::package;
+use crate::author::package::{self, PackError};
 
 /// Compile a tool into a component with its manifest inside.
 #[derive(Args)]
@@ -23,11 +24,12 @@ pub(super) struct Build {
 
 impl Build {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
-        exit::there(&self.directory)?;
+        files::folder(&self.directory)?;
+        self.out.as_deref().map_or(Ok(()), files::target)?;
         let spinner = session.spinner();
         let package = package::build(&self.directory, &mut |line| spinner.set_message(line.trim().to_owned())).await;
         spinner.finish_and_clear();
-        let package = package?;
+        let package = package.map_err(unbuilt)?;
         let info = &package.manifest.package;
         let out = self.out.unwrap_or_else(|| self.directory.join(format!("{}.wasm", info.name)));
         fs_err::write(&out, &package.bytes)?;
@@ -54,5 +56,13 @@ impl Build {
                 out.display(),
             )
         })
+    }
+}
+
+/// Why a project gives no package. That there is none in the folder is a slip in the use of the command.
+pub(super) fn unbuilt(error: PackError) -> anyhow::Error {
+    match error {
+        PackError::NoProject(_) => UsageError(error.to_string()).into(),
+        other => other.into(),
     }
 }

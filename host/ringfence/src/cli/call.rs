@@ -4,13 +4,14 @@ use std::io::Read as _;
 
 use clap::Args;
 use ringfence_core::caller::Caller;
+use ringfence_core::error::CallError;
 use ringfence_core::output::{Body, Content, ToolOutput};
 use serde_json::Value;
 
-use super::exit::{self, UsageError};
+use super::exit::{self, Hinted, UsageError};
 use super::session::{Session, other_build};
-use super::show;
-use crate::request::{Reply, Request};
+use super::{grants, show};
+use crate::request::{PackageRequest, Reply, Request};
 
 /// The longest parameters that are read from standard input, in bytes: a request to the host takes no more.
 const MAX_PARAMS: u64 = 64 << 20;
@@ -58,12 +59,27 @@ impl Call {
         let params = parse(&read(self.params)?)?;
         let request = Request::Call { tool: self.tool, params, caller: self.who.into() };
         let Reply::Called(called) = session.ask(request).await? else { return Err(other_build()) };
-        let output = called?;
+        let output = match called {
+            Ok(output) => output,
+            Err(error) => return Err(with_remedy(session, error).await),
+        };
         session.answer(&output, shown)?;
         if self.usage {
             exit::tell(&used(&output));
         }
         Ok(())
+    }
+}
+
+/// `error`; where a secret is missing or not taken, with the command that mends that, which the grant of the tool tells.
+async fn with_remedy(session: &Session, error: CallError) -> anyhow::Error {
+    let CallError::AuthRequired { tool, .. } = &error else { return error.into() };
+    let source = tool.split_once("__").map_or(tool.as_str(), |(source, _)| source);
+    // Without an answer the error says what it says.
+    let Ok(Reply::Grants(entries)) = session.ask(PackageRequest::Grants).await else { return error.into() };
+    match entries.iter().find(|entry| entry.source == source).and_then(grants::secret_remedy) {
+        Some(hint) => Hinted { error, hint }.into(),
+        None => error.into(),
     }
 }
 

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::session::{Session, other_build};
 use super::show;
-use crate::request::{Asked, GrantEntry, HeldBack, PackageRequest, Reply};
+use crate::request::{Asked, GrantEntry, HeldBack, NeededSecret, PackageRequest, Reply};
 
 /// Show what the installed packages ask for and what of it is granted.
 #[derive(Args)]
@@ -48,21 +48,45 @@ fn next(entry: &GrantEntry) -> Option<String> {
     entry.asked.iter().find(ended).into_iter().chain(&entry.asked).find_map(lacking)
 }
 
-/// The command that grants what is asked for and not named in the grant; `None` where nothing is that the package needs.
+/// What gives a source a secret that it lacks, or, where it has all that it needs, another value of one.
+pub(super) fn secret_remedy(entry: &GrantEntry) -> Option<String> {
+    let mut needing = entry.asked.iter().filter(|asked| !asked.secrets.is_empty() && asked.option.is_some());
+    let source = &entry.source;
+    match needing.clone().find(|asked| !asked.granted) {
+        Some(Asked { held_back: Some(HeldBack::NoSecret(name)), .. }) => {
+            Some(format!("`ringfence secret set {name}` stores what is missing"))
+        }
+        Some(asked) if asked.held_back.is_none() => Some(steps(source, &[asked])?.join(", then ")),
+        Some(_) => next(entry),
+        None => {
+            let rotate = |NeededSecret { name, .. }: &NeededSecret| format!("`ringfence secret rotate {name}`");
+            let commands: Vec<String> = needing.next()?.secrets.iter().map(rotate).collect();
+            Some(format!("if the service does not take what it is sent, {} gives another value", commands.join(" or ")))
+        }
+    }
+}
+
+/// The commands that grant what is asked for and not named in the grant; `None` where nothing is that the package needs.
 pub(super) fn command(source: &str, asked: &[Asked]) -> Option<String> {
-    let lacking = asked.iter().filter(|asked| !asked.granted && asked.held_back.is_none());
+    let lacking: Vec<&Asked> = asked.iter().filter(|asked| !asked.granted && asked.held_back.is_none()).collect();
+    Some(format!("{}, or only some of it.", steps(source, &lacking)?.join(", then ")))
+}
+
+/// The commands that store the secrets behind all that is `lacking` and then grant it; `None` where nothing has to be.
+fn steps(source: &str, lacking: &[&Asked]) -> Option<Vec<String>> {
+    let needed = lacking.iter().filter(|asked| asked.option.is_some());
     let mut options: Vec<&str> = Vec::new();
-    for option in lacking.filter_map(|asked| asked.option.as_deref()) {
+    for option in needed.clone().filter_map(|asked| asked.option.as_deref()) {
         if !options.contains(&option) {
             options.push(option);
         }
     }
     let options = (!options.is_empty()).then(|| options.join(" "))?;
-    let secret = match options.contains("=SECRET") {
-        true => "; `ringfence secret set SECRET` stores a secret",
-        false => "",
-    };
-    Some(format!("`ringfence grant {source} {options}`, or only some of it{secret}."))
+    let missing = needed.flat_map(|asked| &asked.secrets).filter(|secret| !secret.stored);
+    let mut steps: Vec<String> = missing.map(|secret| format!("`ringfence secret set {}`", secret.name)).collect();
+    steps.dedup();
+    steps.push(format!("`ringfence grant {source} {options}`"));
+    Some(steps)
 }
 
 /// What the grant of a source leaves of limits and rate.

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use ringfence_package::sidecar::{self, Entry, Imported, Outcome};
-use ringfence_package::{Capabilities, Granted, reading};
+use ringfence_package::{Capabilities, Granted};
 use serde::Serialize;
 
-use super::exit;
+use super::files;
 use super::session::Session;
 
 /// Turn IronClaw's *.capabilities.json into what a manifest asks for, with a suggested grant.
@@ -43,9 +43,8 @@ struct Part<'a> {
 
 impl ImportCapabilities {
     pub(super) fn run(self, session: &Session) -> anyhow::Result<()> {
-        exit::there(&self.file)?;
         let Imported { description, version, capabilities, grant, report } =
-            sidecar::import(reading::text(&self.file)?.as_bytes())?;
+            sidecar::import(files::text(&self.file)?.as_bytes())?;
         let manifest = manifest(&capabilities)?;
         let grant = toml::to_string::<Granted>(&grant)?;
         let answer = Answer { file: self.file, description, version, capabilities, manifest, grant, report };

@@ -9,7 +9,7 @@ use ringfence_package::{Component, Manifest, PackageFile, Signature};
 use ringfence_store::Digest;
 use serde::Serialize;
 
-use super::exit;
+use super::files;
 use super::session::Session;
 use super::show;
 use crate::author::package;
@@ -43,7 +43,7 @@ struct Inspected {
 
 impl Inspect {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
-        exit::there(&self.file)?;
+        files::file(&self.file)?;
         let file = PackageFile::read(&self.file)?;
         let component = Component::read(&file.component)?;
         component.contract()?;

@@ -1,12 +1,11 @@
 //! `ringfence install`: installs a signed tool, or updates it.
 
-use std::path::Path;
-
 use clap::{Args, ValueHint};
 use ringfence_distribution::{IndexPlace, Location, Wanted};
 use ringfence_store::Digest;
 
-use super::exit::{self, UsageError};
+use super::exit::UsageError;
+use super::files::{self, FileError};
 use super::grants;
 use super::network::Network;
 use super::session::{Session, other_build};
@@ -18,8 +17,14 @@ use crate::request::{InstallReport, InstallRequest, PackageRequest, Reply};
 /// The signature stands beside the component (weather.wasm.minisig), or in the registry.
 #[derive(Args)]
 #[command(after_help = "\
-Locations: weather.wasm  FOLDER#weather  https://HOST/weather.wasm  https://HOST/index.json#weather
-           oci://HOST/REPOSITORY (the highest version)  oci://HOST/REPOSITORY:TAG  oci://HOST/REPOSITORY@sha256:DIGEST
+Locations:
+  weather.wasm                               a file
+  FOLDER#weather                             of a folder of packages
+  https://HOST/weather.wasm                  a download
+  https://HOST/index.json#weather            of the index of a site
+  oci://HOST/REPOSITORY                      of a registry, the highest version
+  oci://HOST/REPOSITORY:TAG                  the same, by its tag
+  oci://HOST/REPOSITORY@sha256:DIGEST        the same, by its digest
 
 Next: `ringfence trust add KEY.pub --publisher NAME --sign SOURCE` trusts whoever signed it.")]
 pub(super) struct Install {
@@ -57,14 +62,16 @@ impl Install {
         let parsed = |text: &str| text.parse::<Location>().map_err(|error| usage(&error));
         // Remembered, and the owner of the state may stand in another folder.
         let mut location = parsed(&self.location)?.absolute()?;
-        local(&location).map_or(Ok(()), exit::there)?;
+        check(&location)?;
         let digest = self.digest.as_deref().map(|text| text.strip_prefix("sha256:").unwrap_or(text).parse::<Digest>());
         let digest = digest.transpose().map_err(|error| usage(&error))?;
         if let (Location::Url { digest: pinned, .. }, Some(_)) = (&mut location, digest) {
             *pinned = digest;
         }
         let signature = self.signature.as_deref().map(parsed).transpose()?;
-        signature.as_ref().and_then(local).map_or(Ok(()), exit::there)?;
+        if let Some(Location::File(path)) = &signature {
+            files::file(path)?;
+        }
         let trusted = session.trusted_keys(&location).await?;
         let wanted = Wanted { digest, signature, trusted, ..Wanted::default() };
         let distribution = self.network.distribution(session)?;
@@ -90,12 +97,28 @@ impl Install {
     }
 }
 
-/// The file or folder of a location on this machine.
-fn local(location: &Location) -> Option<&Path> {
+/// Checks that a location on this machine is there.
+fn check(location: &Location) -> Result<(), FileError> {
     match location {
-        Location::File(path) | Location::Listed { index: IndexPlace::Folder(path), .. } => Some(path),
-        _ => None,
+        // What is in it is told when it is looked at.
+        Location::File(path) if path.is_dir() => Ok(()),
+        Location::File(path) => files::file(path),
+        Location::Listed { index: IndexPlace::Folder(path), .. } => files::folder(path),
+        Location::Url { .. } | Location::Oci(_) | Location::Listed { .. } => Ok(()),
     }
+}
+
+/// What it means that the claims of its tools are not believed.
+fn unbelieved(claims: &[String]) -> Option<String> {
+    const SHOWN: usize = 3;
+    let more = if claims.len() > SHOWN { format!(" and {} more", claims.len() - SHOWN) } else { String::new() };
+    let shown = claims.iter().take(SHOWN).cloned().collect::<Vec<_>>().join("; ");
+    (!claims.is_empty()).then(|| {
+        format!(
+            "  note     its tools say of themselves: {shown}{more}. Nobody has checked that, so clients are told that each \
+             may change things, and the rate for such tools holds; with --accept-effects it is believed"
+        )
+    })
 }
 
 /// What was installed and what it asks for.
@@ -120,11 +143,7 @@ pub(super) fn text(report: &InstallReport) -> String {
         let held_back = asked.held_back.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
         lines.push(format!("  {} {}{held_back}", if asked.granted { "granted " } else { "asks for" }, asked.what));
     }
-    if !package.effects_accepted {
-        lines.push(
-            "  note     what its tools say of their effects is not believed; --accept-effects believes it".into(),
-        );
-    }
+    lines.extend(unbelieved(&report.unbelieved));
     lines.extend(report.narrowed.iter().map(|text| format!("  note     {text}")));
     lines.extend(report.grant.iter().map(|text| format!("  note     {text}")));
     lines.extend(report.warnings.iter().map(|text| format!("  warning  {text}")));

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
 use ringfence_core::Secret;
-use ringfence_package::{PublicKey, SigningError, reading, signature, signing};
+use ringfence_package::{PublicKey, SigningError, signature, signing};
 use serde_json::json;
 
-use super::exit::{self, UsageError};
+use super::exit::UsageError;
+use super::files;
 use super::session::{Session, hold_secrets, new_password};
 use super::sign::secret_key;
 
@@ -53,10 +54,10 @@ impl Key {
 }
 
 fn generate(session: &Session, name: &str, no_password: bool) -> anyhow::Result<()> {
-    Path::new(name).parent().filter(|folder| !folder.as_os_str().is_empty()).map_or(Ok(()), exit::there)?;
+    files::target(Path::new(name))?;
     let password = if no_password { None } else { Some(key_password()?) };
     let key = signing::generate(Path::new("."), name, password.as_ref()).map_err(|error| match error {
-        SigningError::Name(_) => UsageError(error.to_string()).into(),
+        SigningError::Name(_) | SigningError::Exists(_) => UsageError(error.to_string()).into(),
         other => anyhow::Error::from(other),
     })?;
     let made = json!({"key_id": key.id().to_string(), "public_key": key.as_base64(), "secret": format!("{name}.key"), "public": format!("{name}.pub")});
@@ -70,10 +71,10 @@ fn generate(session: &Session, name: &str, no_password: bool) -> anyhow::Result<
 }
 
 fn rotate(session: &Session, new: &Path, old: &Path, out: Option<PathBuf>) -> anyhow::Result<()> {
-    [new, old].into_iter().try_for_each(exit::there)?;
-    let to = PublicKey::parse(&reading::text(new)?)?;
-    let (statement, signature) = secret_key(old)?.sign_rotation(to)?;
     let out = out.unwrap_or_else(|| new.with_extension("rotation"));
+    files::target(&out)?;
+    let to = PublicKey::parse(&files::text(new)?)?;
+    let (statement, signature) = secret_key(old)?.sign_rotation(to)?;
     let beside = format!("{}.{}", out.display(), signature::EXTENSION);
     fs_err::write(&out, &statement)?;
     fs_err::write(&beside, signature)?;

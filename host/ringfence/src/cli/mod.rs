@@ -8,6 +8,7 @@ mod config;
 mod demo;
 mod exit;
 mod explain;
+mod files;
 mod grant;
 mod grants;
 mod import_capabilities;
@@ -41,6 +42,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue};
 use clap::{Parser, Subcommand};
 
 use session::Session;
@@ -104,7 +106,7 @@ enum Command {
 pub fn run() -> ExitCode {
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
-        Err(error) => return exit::end_unparsed(&error, asks_for_json(std::env::args_os())),
+        Err(error) => return exit::end_unparsed(&nearest_first(error), asks_for_json(std::env::args_os())),
     };
     log::init(matches!(arguments.command, Command::Serve(_)));
     let session = Session { json: arguments.json, home: arguments.home };
@@ -116,6 +118,15 @@ pub fn run() -> ExitCode {
     // A read of standard input that nobody answers would keep the process.
     runtime.shutdown_background();
     exit::end(&session, result)
+}
+
+/// `error`, with the commands that it suggests in the order of their likeness: clap has the nearest one last.
+fn nearest_first(mut error: clap::Error) -> clap::Error {
+    if let Some(ContextValue::Strings(names)) = error.remove(ContextKind::SuggestedSubcommand) {
+        let names = names.into_iter().rev().collect();
+        error.insert(ContextKind::SuggestedSubcommand, ContextValue::Strings(names));
+    }
+    error
 }
 
 /// Whether `--json` is among `arguments`, which could not be parsed.

@@ -19,7 +19,7 @@ pub(super) struct New {
 impl New {
     pub(super) fn run(self, session: &Session) -> anyhow::Result<()> {
         let folder = scaffold::create(Path::new("."), &self.name).map_err(|error| match error {
-            ScaffoldError::BadName(_) => UsageError(error.to_string()).into(),
+            ScaffoldError::BadName(_) | ScaffoldError::Exists(_) => UsageError(error.to_string()).into(),
             other => anyhow::Error::from(other),
         })?;
         session.answer(&json!({"folder": folder}), |_| {

@@ -7,7 +7,7 @@ use ringfence_core::tool::ToolSpec;
 use ringfence_package::{PackageFile, reading};
 use serde_json::json;
 
-use super::exit;
+use super::files;
 use super::session::Session;
 use super::show;
 use crate::author::package;
@@ -40,7 +40,8 @@ pub(super) struct Pack {
 
 impl Pack {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
-        [&self.component, &self.manifest].into_iter().chain(&self.tools).try_for_each(|file| exit::there(file))?;
+        [&self.component, &self.manifest].into_iter().chain(&self.tools).try_for_each(|file| files::file(file))?;
+        files::target(&self.out)?;
         let component = PackageFile::read(&self.component)?.component;
         let text = reading::text(&self.manifest).map_err(package::PackError::NoManifest)?;
         let tools = self.tools.as_deref().map(tools).transpose()?;

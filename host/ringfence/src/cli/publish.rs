@@ -6,7 +6,8 @@ use clap::{Args, ValueHint};
 use ringfence_distribution::Location;
 use ringfence_package::PackageFile;
 
-use super::exit::{self, UsageError};
+use super::exit::UsageError;
+use super::files;
 use super::network::Network;
 use super::session::{Session, hold_secrets};
 
@@ -30,7 +31,12 @@ impl Publish {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
         hold_secrets()?;
         let to = self.to.parse::<Location>().map_err(|error| UsageError(error.to_string()))?.absolute()?;
-        exit::there(&self.file)?;
+        files::file(&self.file)?;
+        if let Location::File(folder) = &to
+            && folder.exists()
+        {
+            files::folder(folder)?;
+        }
         let package = PackageFile::read(&self.file)?;
         let file = self.file.display().to_string();
         let distribution = self.network.distribution(session)?;

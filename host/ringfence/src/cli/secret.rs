@@ -6,9 +6,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 use ringfence_core::Secret;
-use ringfence_vault::ValueError;
+use ringfence_egress::MIN_CREDENTIAL;
+use ringfence_vault::{Import, ImportError, ValueError};
 
 use super::exit::{self, UsageError};
+use super::files::{self, FileError};
 use super::session::{Session, new_password, other_build};
 use super::show;
 use crate::config::PASSPHRASE_VARIABLE;
@@ -25,7 +27,8 @@ pub(super) struct SecretArgs {
 
 #[derive(Subcommand)]
 enum SecretCommand {
-    /// Store a new secret. Its value is typed at a prompt that does not show it, or comes from standard input.
+    /// Store a new secret. Its value, of 8 bytes or more, is typed at a prompt that does not show it, or comes from
+    /// standard input.
     Set {
         /// Its name, such as github_token.
         name: String,
@@ -40,7 +43,7 @@ enum SecretCommand {
         #[arg(long, value_name = "KEY", requires = "place")]
         key: Option<KeyName>,
     },
-    /// Give a secret a new value, in the same way.
+    /// Give a secret a new value, of 8 bytes or more, in the same way.
     Rotate {
         /// Its name.
         name: String,
@@ -105,9 +108,9 @@ impl SecretArgs {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
         // From here on there are no core dumps, so it stands before the first value.
         let door = Door::open(session.home()?).await?;
-        let removed = match &self.command {
-            SecretCommand::Remove { name } => format!("Removed `{name}`.\n\n"),
-            _ => String::new(),
+        let removing = match &self.command {
+            SecretCommand::Remove { name } => Some(name.clone()),
+            _ => None,
         };
         let reply = match self.request() {
             Ok(request) => session.ask_through(&door, request).await,
@@ -115,7 +118,10 @@ impl SecretArgs {
         };
         door.close().await?;
         let Reply::Secrets(report) = reply? else { return Err(other_build()) };
-        session.answer(&report, |report| removed + &list(report))
+        session.answer(&report, |report| {
+            let removed = removing.map(|name| removed(&name, &report.missed_by)).unwrap_or_default();
+            removed + &list(report)
+        })
     }
 
     fn request(self) -> anyhow::Result<Request> {
@@ -163,7 +169,10 @@ fn new_passphrase() -> anyhow::Result<Secret> {
 
 fn value(name: &str) -> anyhow::Result<SecretValue> {
     let value = match std::io::stdin().is_terminal() {
-        true => Secret::new(rpassword::prompt_password(format!("Value of {name} (not shown): "))?),
+        true => {
+            let prompt = format!("Value of {name} (at least {MIN_CREDENTIAL} bytes, not shown): ");
+            Secret::new(rpassword::prompt_password(prompt)?)
+        }
         false => ringfence_vault::read_value(std::io::stdin().lock()).map_err(unusable)?,
     };
     Ok(SecretValue(value))
@@ -175,13 +184,29 @@ fn unusable(error: ValueError) -> anyhow::Error {
 }
 
 fn imported(file: &std::path::Path) -> anyhow::Result<Request> {
-    exit::there(file)?;
-    let import = ringfence_vault::Import::read(file)?;
+    files::not_a_folder(file)?;
+    let import = Import::read(file).map_err(|error| match error {
+        ImportError::Io { source, .. } => FileError::from(source).into(),
+        other => anyhow::Error::from(other),
+    })?;
     for renamed in &import.renamed {
         exit::tell(&format!("`{}` is called `{}` from now on", renamed.from, renamed.to.as_str()));
     }
     let secrets = import.secrets.into_iter().map(|(name, value)| (name.as_str().to_owned(), SecretValue(value)));
     Ok(Request::SecretImport { secrets: secrets.collect() })
+}
+
+/// That the secret `name` is gone, and who misses it.
+fn removed(name: &str, missed_by: &[String]) -> String {
+    let missed = match missed_by {
+        [] => String::new(),
+        sources => format!(
+            " It is named by the grants of `{}`: what needs it there fails until `ringfence secret set {name}` stores it \
+             again.",
+            sources.join("`, `")
+        ),
+    };
+    format!("Removed `{name}`.{missed}\n\n")
 }
 
 /// What is listed where there is nothing to list.

@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use ringfence_core::Secret;
 
 use super::exit::UsageError;
+use super::files;
 use crate::config::Home;
 use crate::door::{Door, DoorError};
 use crate::dumps;
@@ -41,6 +42,11 @@ pub(super) struct Session {
 impl Session {
     /// Where configuration and state live.
     pub(super) fn home(&self) -> anyhow::Result<Home> {
+        if let Some(folder) = self.home.as_deref()
+            && folder.exists()
+        {
+            files::folder(folder)?;
+        }
         Ok(Home::find(self.home.as_deref())?)
     }
 

@@ -6,7 +6,8 @@ use clap::Args;
 use ringfence_package::{Component, PackageFile, SecretKey, SigningError, signature};
 use serde_json::json;
 
-use super::exit::{self, UsageError};
+use super::exit::UsageError;
+use super::files::{self, FileError};
 use super::session::{Session, hold_secrets, password};
 
 /// Sign a component that `ringfence build` or `ringfence pack` made.
@@ -24,8 +25,7 @@ pub(super) struct Sign {
 impl Sign {
     pub(super) fn run(self, session: &Session) -> anyhow::Result<()> {
         hold_secrets()?;
-        exit::there(&self.file)?;
-        exit::there(&self.key)?;
+        files::file(&self.file)?;
         let package = PackageFile::read(&self.file)?;
         let component = Component::read(&package.component)?;
         let manifest = component.manifest()?.ok_or(ringfence_package::ComponentError::NoManifest)?;
@@ -43,8 +43,10 @@ impl Sign {
 
 /// The key in the file at `path`. Where it is encrypted, its password is asked for.
 pub(super) fn secret_key(path: &Path) -> anyhow::Result<SecretKey> {
-    Ok(match SecretKey::read(path, None) {
-        Err(SigningError::PasswordNeeded(_)) => SecretKey::read(path, Some(&password("Password of the key: ")?))?,
-        other => other?,
-    })
+    files::not_a_folder(path)?;
+    match SecretKey::read(path, None) {
+        Err(SigningError::PasswordNeeded(_)) => Ok(SecretKey::read(path, Some(&password("Password of the key: ")?))?),
+        Err(SigningError::Io(error)) => Err(FileError::from(error).into()),
+        other => Ok(other?),
+    }
 }

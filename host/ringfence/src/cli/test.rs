@@ -8,11 +8,13 @@ use ringfence_core::output::{Content, ToolOutput};
 use ringfence_core::tool::Example;
 use serde_json::json;
 
-use super::exit;
+use super::build::unbuilt;
+use super::files;
 use super::session::Session;
 use super::show;
 use crate::Ringfence;
-use crate::author::{compile, package};
+use crate::author::compile;
+use crate::author::package::{self, PackError};
 use crate::config::{Config, Home, RateConfig};
 
 /// Run a tool's own tests, and its examples in the sandbox.
@@ -27,14 +29,16 @@ pub(super) struct Test {
 
 impl Test {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
-        exit::there(&self.directory)?;
+        files::folder(&self.directory)?;
         // Before cargo is asked, which would test whatever project is around.
-        exit::there(&self.directory.join(package::MANIFEST))?;
+        if !self.directory.join(package::MANIFEST).exists() {
+            return Err(unbuilt(PackError::NoProject(self.directory)));
+        }
         let spinner = session.spinner();
         let mut say = |line: &str| spinner.set_message(line.trim().to_owned());
         say("running the native tests");
         compile::native_tests(&self.directory, &mut say)?;
-        let package = package::build(&self.directory, &mut say).await?;
+        let package = package::build(&self.directory, &mut say).await.map_err(unbuilt)?;
         say("running the examples in the sandbox");
 
         let folder = tempfile::tempdir()?;

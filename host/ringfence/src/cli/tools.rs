@@ -1,10 +1,12 @@
 //! `ringfence tools`: lists the tools that can be called, or shows one.
 
 use clap::Args;
+use ringfence_core::gates::policy::RulePlace;
 
 use super::session::{Session, other_build};
 use super::show;
-use crate::request::{ErrorKind, PackageEntry, PackageRequest, Reply, Request, RequestError, ToolEntry};
+use crate::config;
+use crate::request::{ErrorKind, HiddenTool, PackageEntry, PackageRequest, Reply, Request, RequestError, ToolEntry};
 
 /// List the tools that can be called, or show one.
 #[derive(Args)]
@@ -17,19 +19,20 @@ impl Tools {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
         let Reply::Tools(tools) = session.ask(Request::Tools).await? else { return Err(other_build()) };
         match self.name {
-            Some(name) => match find(&tools, &name) {
-                Ok(tool) => session.answer(tool, one),
-                Err(error) => Err(stopped(session, &name).await?.unwrap_or(error).into()),
+            Some(name) => match find(&tools, &name)? {
+                Some(tool) => session.answer(tool, one),
+                None => Err(missing(session, &name).await?.into()),
             },
             None => session.answer(&tools, |tools| all(tools)),
         }
     }
 }
 
-fn find<'a>(tools: &'a [ToolEntry], name: &str) -> Result<&'a ToolEntry, RequestError> {
+/// The tool called `name`, where there is one.
+fn find<'a>(tools: &'a [ToolEntry], name: &str) -> Result<Option<&'a ToolEntry>, RequestError> {
     let mut matching = tools.iter().filter(|tool| tool.name == name || tool.spec.name == name);
     match (matching.next(), matching.next()) {
-        (Some(tool), None) => Ok(tool),
+        (first, None) => Ok(first),
         (Some(a), Some(b)) => Err(RequestError {
             kind: ErrorKind::NotFound,
             code: "ambiguous".into(),
@@ -38,12 +41,37 @@ fn find<'a>(tools: &'a [ToolEntry], name: &str) -> Result<&'a ToolEntry, Request
                 a.name, b.name
             ),
         }),
-        _ => Err(RequestError {
-            kind: ErrorKind::NotFound,
-            code: "not_found".into(),
-            message: format!("there is no tool `{name}`; `ringfence tools` lists them all"),
-        }),
+        (None, Some(_)) => Ok(None),
     }
+}
+
+/// Why the tool `name` is not there.
+async fn missing(session: &Session, name: &str) -> anyhow::Result<RequestError> {
+    if let Some(error) = stopped(session, name).await? {
+        return Ok(error);
+    }
+    let hidden = hidden(session, name).await?;
+    Ok(hidden.unwrap_or_else(|| RequestError {
+        kind: ErrorKind::NotFound,
+        code: "not_found".into(),
+        message: format!("there is no tool `{name}`; `ringfence tools` lists them all"),
+    }))
+}
+
+/// That the policy hides the tool `name`, where it does.
+async fn hidden(session: &Session, name: &str) -> anyhow::Result<Option<RequestError>> {
+    let Reply::Hidden(hidden) = session.ask(Request::Hidden).await? else { return Err(other_build()) };
+    let Some(tool) = hidden.into_iter().find(|tool| tool.name == name || tool.bare_name == name) else {
+        return Ok(None);
+    };
+    let config = session.home()?.config;
+    let place = match tool.place {
+        Some(RulePlace { list, entry }) => config::place(&config, &["policy", list.key()], entry),
+        None => config.display().to_string(),
+    };
+    let HiddenTool { name, rule, .. } = tool;
+    let message = format!("the operator's policy hides `{name}`: {rule} decided, under [policy] in {place}");
+    Ok(Some(RequestError { kind: ErrorKind::Refused, code: "denied".into(), message }))
 }
 
 /// That the package of the tool `name` was stopped, where that is why the tool is not there.

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
-use ringfence_package::{reading, signature};
+use ringfence_package::signature;
 use serde_json::json;
 
 use super::session::{Session, other_build};
 use super::show;
-use super::{exit, remove};
-use crate::request::{KeyEntry, LeftBehind, PackageRequest, Reply};
+use super::{files, remove};
+use crate::request::{KeyEntry, LeftBehind, PackageRequest, Reply, TrustReport};
 
 /// Say whose signatures to trust: add, list, rename, rotate and revoke keys.
 #[derive(Args)]
@@ -65,8 +65,8 @@ impl Trust {
             TrustCommand::Add { key, publisher, names } => {
                 let key = key_text(key)?;
                 let reply = session.ask(PackageRequest::TrustAdd { key, publisher, names }).await?;
-                let Reply::Keys(keys) = reply else { return Err(other_build()) };
-                session.answer(&keys, |keys| added(keys))
+                let Reply::KeyTrusted(report) = reply else { return Err(other_build()) };
+                session.answer(&[&report.key], |_| trusted(&report))
             }
             TrustCommand::List => {
                 let Reply::Keys(keys) = session.ask(PackageRequest::TrustList).await? else {
@@ -87,8 +87,7 @@ impl Trust {
             TrustCommand::Rotate { statement, signature } => {
                 let beside = || format!("{}.{}", statement.display(), signature::EXTENSION).into();
                 let signature: PathBuf = signature.unwrap_or_else(beside);
-                [&statement, &signature].into_iter().try_for_each(|file| exit::there(file))?;
-                let (statement, signature) = (reading::text(&statement)?, reading::text(&signature)?);
+                let (statement, signature) = (files::text(&statement)?, files::text(&signature)?);
                 let reply = session.ask(PackageRequest::TrustRotate { statement, signature }).await?;
                 let Reply::Keys(keys) = reply else { return Err(other_build()) };
                 session.answer(&keys, |keys| rotated(keys))
@@ -108,21 +107,22 @@ fn key_text(key: String) -> anyhow::Result<String> {
     if key.starts_with("RW") && !path.is_file() {
         return Ok(key);
     }
-    exit::there(path)?;
-    Ok(reading::text_or_pipe(path)?)
+    Ok(files::text_or_pipe(path)?)
 }
 
-fn added(keys: &[KeyEntry]) -> String {
-    keys.iter()
-        .map(|key| {
-            format!(
-                "Trusted {} of {} for {}.\nNext: `ringfence install FILE.wasm`.",
-                key.key_id,
-                key.publisher,
-                key.names.join(", ")
-            )
-        })
-        .collect()
+fn trusted(report: &TrustReport) -> String {
+    let TrustReport { key: KeyEntry { key_id, publisher, names, .. }, known, added } = report;
+    let done = match (known, added.as_slice()) {
+        (false, _) => format!("Trusted {key_id} of {publisher} for {}.", names.join(", ")),
+        (true, []) => {
+            format!("{key_id} of {publisher} is already trusted for {}: nothing has changed.", names.join(", "))
+        }
+        (true, added) => {
+            let (added, all) = (added.join(", "), names.join(", "));
+            format!("{key_id} of {publisher} is already trusted. Now it may sign {added} as well, in all {all}.")
+        }
+    };
+    format!("{done}\nNext: `ringfence install FILE.wasm`.")
 }
 
 fn rotated(keys: &[KeyEntry]) -> String {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::exit;
+use super::files;
 use super::session::{Session, other_build};
 use crate::request::{PackageRequest, Reply};
 
@@ -19,7 +19,7 @@ pub(super) struct Verify {
 
 impl Verify {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
-        exit::there(&self.file)?;
+        files::file(&self.file)?;
         let file = std::path::absolute(&self.file)?;
         let Reply::Verified(report) = session.ask(PackageRequest::Verify { file }).await? else {
             return Err(other_build());

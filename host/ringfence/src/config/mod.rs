@@ -17,7 +17,7 @@ use ringfence_egress::FixedHosts;
 use ringfence_package::grant::NamePattern;
 use ringfence_package::reading::{self, ReadError};
 use ringfence_source_wasm::concurrency::ConcurrencySettings;
-use ringfence_source_wasm::{EngineSettings, Metering};
+use ringfence_source_wasm::{EngineSettings, LEAST_STACK, Metering};
 use ringfence_store::{Durability, StoreError, check_own};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -175,13 +175,49 @@ pub enum ConfigError {
         error: ReadError,
     },
     /// Two keys contradict each other, or a value means nothing.
-    #[error("[{section}] in the configuration: {problem}")]
+    #[error("[{section}] in {place}: {problem}")]
     Value {
         /// The section.
         section: String,
+        /// The file, with the line where it is known.
+        place: String,
         /// What is wrong and what to do.
         problem: String,
     },
+}
+
+/// A value that means nothing, or contradicts another one.
+struct Fault {
+    /// The names of the tables around it.
+    section: Vec<String>,
+    /// Its own.
+    key: String,
+    /// What is wrong and what to do.
+    problem: String,
+}
+
+impl Fault {
+    fn new(section: &[&str], key: &str, problem: impl Into<String>) -> Self {
+        let section = section.iter().map(|name| (*name).to_owned()).collect();
+        Self { section, key: key.to_owned(), problem: problem.into() }
+    }
+
+    /// The error of a configuration whose `place` of a key is this.
+    fn at(self, place: impl FnOnce(&[&str]) -> String) -> ConfigError {
+        let path: Vec<&str> = self.section.iter().map(String::as_str).chain([self.key.as_str()]).collect();
+        let place = place(&path);
+        let section = match self.section.as_slice() {
+            [tools, name, rest @ ..] => format!("{tools}.\"{name}\".{}", rest.join(".")),
+            other => other.join("."),
+        };
+        ConfigError::Value { section, place, problem: self.problem }
+    }
+}
+
+/// Where a key, or an element of the list that it names, stands in the configuration at `path`.
+pub(crate) fn place(path: &Path, key: &[&str], index: Option<usize>) -> String {
+    let text = reading::text_if_there(path).ok().flatten().unwrap_or_default();
+    reading::place_in(path, &text, key, index)
 }
 
 impl Config {
@@ -202,40 +238,63 @@ impl Config {
     pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
         let config: Self =
             reading::from_toml(text).map_err(|error| ConfigError::Parse { path: path.to_owned(), error })?;
-        config.check()?;
+        config.check().map_err(|fault| fault.at(|key| reading::place_in(path, text, key, None)))?;
         Ok(config)
     }
 
     /// What keys say about each other.
-    fn check(&self) -> Result<(), ConfigError> {
-        self.rate.rule("rate")?;
-        let wrong = |section: &str, problem: String| ConfigError::Value { section: section.into(), problem };
-        Allowance::new(&self.distribution.addresses, []).map_err(|error| wrong("distribution", error.to_string()))?;
+    fn check(&self) -> Result<(), Fault> {
+        self.rate.rule(&["rate"])?;
+        for (name, tool) in &self.tools {
+            tool.rate.rule(&["tools", name, "rate"])?;
+        }
+        self.check_places()?;
+        self.check_engine()
+    }
+
+    /// What names places on this machine or in the network.
+    fn check_places(&self) -> Result<(), Fault> {
+        Allowance::new(&self.distribution.addresses, [])
+            .map_err(|error| Fault::new(&["distribution"], "addresses", error.to_string()))?;
         if let Some(root) = self.workspace.root.as_ref().filter(|root| !root.is_absolute()) {
             let root = root.display();
             let problem = format!(
                 "`root = \"{root}\"` would be another folder wherever ringfence is started: give the path from `/` on"
             );
-            return Err(wrong("workspace", problem));
+            return Err(Fault::new(&["workspace"], "root", problem));
         }
         for (name, place) in &self.indexes {
             let parsed = place.parse::<IndexPlace>();
-            drop(parsed.map_err(|error| wrong("indexes", format!("`{name}`: {error}")))?);
+            drop(parsed.map_err(|error| Fault::new(&["indexes"], name, format!("`{name}`: {error}")))?);
         }
-        for (name, tool) in &self.tools {
-            tool.rate.rule(&format!("tools.\"{name}\".rate"))?;
-        }
+        Ok(())
+    }
+
+    /// What bounds the calls that run.
+    fn check_engine(&self) -> Result<(), Fault> {
         let places = &self.concurrency;
-        if places.per_caller_and_tool == 0 || places.per_tool == Some(0) || self.engine.instances == Some(0) {
-            let problem = "0 would let no call run; a number of places is at least 1";
-            return Err(ConfigError::Value { section: "concurrency".into(), problem: problem.into() });
+        for (section, key, number) in [
+            ("concurrency", "per_caller_and_tool", Some(places.per_caller_and_tool)),
+            ("concurrency", "per_tool", places.per_tool),
+            ("engine", "instances", self.engine.instances),
+        ] {
+            if number == Some(0) {
+                let problem = format!("`{key} = 0` would let no call run: give at least 1");
+                return Err(Fault::new(&[section], key, problem));
+            }
+        }
+        let stack = self.engine.stack_bytes;
+        if stack < LEAST_STACK {
+            let problem =
+                format!("no tool runs on a stack of {stack} bytes: give `stack_bytes` at least {LEAST_STACK}");
+            return Err(Fault::new(&["engine"], "stack_bytes", problem));
         }
         let fuel = self.limits.get(LimitKind::Fuel).is_some()
             || self.tools.values().any(|tool| tool.limits.get(LimitKind::Fuel).is_some());
         if fuel && self.engine.metering == Metering::Epoch {
             let problem = "`metering = \"epoch\"` counts no fuel, so a limit of `fuel` could not be enforced; \
                            remove one of the two";
-            return Err(ConfigError::Value { section: "engine".into(), problem: problem.into() });
+            return Err(Fault::new(&["engine"], "metering", problem));
         }
         Ok(())
     }
@@ -251,26 +310,30 @@ impl Config {
     /// # Errors
     /// When a section says two things at once, or zero.
     pub fn rate_rules(&self) -> Result<RateRules, ConfigError> {
+        // One that was read from a file was checked then; this is for whoever made it in a program.
+        let wrong = |fault: Fault| fault.at(|_| "the configuration".into());
         let mut by_name = BTreeMap::new();
         for (name, tool) in &self.tools {
-            if let Some(rule) = tool.rate.rule(&format!("tools.\"{name}\".rate"))? {
+            if let Some(rule) = tool.rate.rule(&["tools", name, "rate"]).map_err(wrong)? {
                 by_name.insert(name.clone(), rule);
             }
         }
-        Ok(RateRules { general: self.rate.rule("rate")?, by_name })
+        Ok(RateRules { general: self.rate.rule(&["rate"]).map_err(wrong)?, by_name })
     }
 }
 
 impl RateConfig {
-    fn rule(&self, section: &str) -> Result<Option<RateRule>, ConfigError> {
-        let wrong = |problem: &str| ConfigError::Value { section: section.into(), problem: problem.into() };
+    fn rule(&self, section: &[&str]) -> Result<Option<RateRule>, Fault> {
+        let wrong = |key, problem: &str| Fault::new(section, key, problem);
         let numbers = [self.per_minute, self.per_hour];
-        if numbers.contains(&Some(0)) {
-            return Err(wrong("a rate is at least 1; to forbid a tool, name it under `deny` in [policy]"));
+        for (key, number) in [("per_minute", self.per_minute), ("per_hour", self.per_hour)] {
+            if number == Some(0) {
+                return Err(wrong(key, "a rate is at least 1; to forbid a tool, name it under `deny` in [policy]"));
+            }
         }
         match (self.unlimited, numbers) {
             (true, [None, None]) => Ok(Some(RateRule::Unlimited)),
-            (true, _) => Err(wrong("`unlimited = true` and a number contradict each other; remove one")),
+            (true, _) => Err(wrong("unlimited", "`unlimited = true` and a number contradict each other; remove one")),
             (false, [None, None]) => Ok(None),
             (false, [per_minute, per_hour]) => {
                 let default = RateLimit::default();
@@ -301,7 +364,7 @@ mod tests {
         let limits = LimitKind::all().fold(LimitSet::default(), |set, kind| set.with(kind, kind.default_value()));
         assert_eq!(written.limits, limits);
         let rate = Some(RateRule::Limited(RateLimit::default()));
-        assert_eq!(written.rate.rule("rate").unwrap(), rate);
+        assert_eq!(written.rate.rule(&["rate"]).ok(), Some(rate));
         let rest = Config { limits: LimitSet::default(), rate: RateConfig::default(), ..written };
         let default = Config::default();
         assert_eq!(rest.concurrency, default.concurrency);
@@ -344,6 +407,32 @@ mod tests {
         for root in ["files", "./files", "../files", "~/files", ""] {
             let error = parse(&format!("[workspace]\nroot = \"{root}\"\n")).unwrap_err();
             assert!(error.starts_with("[workspace]") && error.contains("the path from `/` on"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_means_nothing_is_told_with_its_section_its_line_and_what_would_do() {
+        for (text, expected) in [
+            (
+                "[engine]\ninstances = 0\n",
+                "[engine] in config.toml:2: `instances = 0` would let no call run: give at least 1",
+            ),
+            ("[concurrency]\n\nper_tool = 0\n", "[concurrency] in config.toml:3: `per_tool = 0`"),
+            ("[concurrency]\nper_caller_and_tool = 0\n", "[concurrency] in config.toml:2: `per_caller_and_tool = 0`"),
+            (
+                "[engine]\nstack_bytes = 1\n",
+                "[engine] in config.toml:2: no tool runs on a stack of 1 bytes: give `stack_bytes` at least",
+            ),
+            ("[rate]\nper_hour = 0\n", "[rate] in config.toml:2: a rate is at least 1"),
+            ("[tools.a.rate]\nper_minute = 0\n", "[tools.\"a\".rate] in config.toml:2: a rate is at least 1"),
+            ("[indexes]\na = \"b\"\nc = \"\"\n", "[indexes] in config.toml:3: `c`"),
+            (
+                "[limits]\nfuel = 0\n",
+                "config.toml:2:8: this has to be a whole number of at least 1, and is integer `0`",
+            ),
+        ] {
+            let error = parse(text).unwrap_err();
+            assert!(error.starts_with(expected), "{error}");
         }
     }
 

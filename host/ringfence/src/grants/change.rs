@@ -6,7 +6,7 @@ use ringfence_egress::{OAuth2, Scope};
 use ringfence_package::Granted;
 use ringfence_package::grant::Capabilities;
 use serde::{Deserialize, Serialize};
-use toml_edit::{Array, DocumentMut, InlineTable, Item, TableLike, Value};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, RawString, TableLike, Value};
 
 use super::GrantFileError;
 
@@ -53,8 +53,31 @@ pub(crate) struct GrantChange {
 }
 
 impl GrantChange {
-    /// Writes it into the document. What stands there keeps its form; parsed before, it has the right types.
-    pub(super) fn write_into(
+    /// The document with the change in it, as text. What stands there keeps its form; parsed before, it has the right
+    /// types.
+    pub(super) fn written_into(
+        &self,
+        mut document: DocumentMut,
+        granted: &Granted,
+        requested: &Capabilities,
+    ) -> Result<String, GrantFileError> {
+        if document.is_empty() {
+            // A file of comments alone: what is written comes behind them.
+            let comments = document.to_string();
+            let mut written = DocumentMut::new();
+            self.write_into(&mut written, granted, requested)?;
+            let gap = if comments.trim().is_empty() { "" } else { "\n\n" };
+            return Ok(format!("{}{gap}{written}", comments.trim_end()));
+        }
+        let only_tables = !has_values(&document);
+        self.write_into(&mut document, granted, requested)?;
+        if only_tables && has_values(&document) {
+            set_off_first_table(&mut document);
+        }
+        Ok(document.to_string())
+    }
+
+    fn write_into(
         &self,
         document: &mut DocumentMut,
         granted: &Granted,
@@ -149,10 +172,40 @@ fn push_rule(document: &mut DocumentMut, rule: &HttpRule) -> Result<(), GrantFil
     let rules = document.entry("http").or_insert(Item::ArrayOfTables(toml_edit::ArrayOfTables::new()));
     match rules {
         Item::ArrayOfTables(rules) => rules.push(fields.as_table().clone()),
-        Item::Value(Value::Array(rules)) => rules.push(fields.as_table().clone().into_inline_table()),
+        Item::Value(Value::Array(rules)) => push_line(rules, fields.as_table().clone().into_inline_table().into()),
         _ => return Err(wrong("`http` in the file is no list of rules".into())),
     }
     Ok(())
+}
+
+/// Whether anything stands in the document in front of its tables.
+fn has_values(document: &DocumentMut) -> bool {
+    document.iter().any(|(_, item)| item.is_value())
+}
+
+/// Puts an empty line between the first table and what was written in front of it.
+fn set_off_first_table(document: &mut DocumentMut) {
+    let tables = document.iter_mut().filter_map(|(_, item)| match item {
+        Item::Table(table) => Some(table),
+        Item::ArrayOfTables(tables) => tables.get_mut(0),
+        _ => None,
+    });
+    if let Some(first) = tables.filter(|table| table.position().is_some()).min_by_key(|table| table.position()) {
+        let before = first.decor().prefix().and_then(RawString::as_str).unwrap_or_default().to_owned();
+        first.decor_mut().set_prefix(format!("\n{}", before.trim_start_matches('\n')));
+    }
+}
+
+/// Adds `value` to a list on a line of its own, behind the comment on the line before.
+fn push_line(list: &mut Array, mut value: Value) {
+    let comment = list.trailing().as_str().unwrap_or_default().trim_end().to_owned();
+    if let Some(last) = list.iter_mut().last() {
+        last.decor_mut().set_suffix("");
+    }
+    value.decor_mut().set_prefix(format!("{comment}\n  "));
+    list.push_formatted(value);
+    list.set_trailing_comma(true);
+    list.set_trailing("\n");
 }
 
 /// Adds to a list what is not in it.
@@ -162,8 +215,12 @@ fn extend_list(table: &mut dyn TableLike, key: &str, more: Vec<String>) {
     }
     let Some(list) = table.entry(key).or_insert_with(|| toml_edit::value(Array::new())).as_array_mut() else { return };
     for text in more {
-        if !list.iter().any(|there| there.as_str() == Some(&text)) {
-            list.push(text);
+        let in_lines = list.to_string().contains('\n');
+        let is_there = list.iter().any(|there| there.as_str() == Some(&text));
+        match (is_there, in_lines) {
+            (true, _) => {}
+            (false, true) => push_line(list, text.into()),
+            (false, false) => list.push(text),
         }
     }
 }

@@ -52,10 +52,7 @@ impl GrantFile {
 
     /// The file, and the line of what stands at `path` in it; where `index` is given, of that element of a list.
     pub(crate) fn place(&self, path: &[&str], index: Option<usize>) -> String {
-        match reading::line_of(&self.text, path, index) {
-            Some(line) => format!("{}:{line}", self.path.display()),
-            None => self.path.display().to_string(),
-        }
+        reading::place_in(&self.path, &self.text, path, index)
     }
 
     /// What it leaves of limits and rate, in words, each with its place.

@@ -92,9 +92,8 @@ impl Grants {
         change: &GrantChange,
     ) -> Result<GrantFile, GrantFileError> {
         let file = self.load(source)?;
-        let mut document = file.document()?;
-        change.write_into(&mut document, &file.granted, requested)?;
-        let extended = GrantFile::parse(file.path.clone(), document.to_string()).map_err(GrantFileError::of_change)?;
+        let text = change.written_into(file.document()?, &file.granted, requested)?;
+        let extended = GrantFile::parse(file.path.clone(), text).map_err(GrantFileError::of_change)?;
         let before = unused(requested, &file.granted);
         let added: Vec<_> =
             unused(requested, &extended.granted).into_iter().filter(|what| !before.contains(what)).collect();

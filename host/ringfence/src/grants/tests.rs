@@ -214,3 +214,45 @@ fn what_means_nothing_is_not_written() {
         assert!(error.contains(expected), "{error}");
     }
 }
+
+#[test]
+fn what_is_written_looks_as_if_somebody_had_written_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let grants = Grants::open(folder.path().to_owned()).unwrap();
+    let path = folder.path().join("weather.toml");
+    let all = || GrantChange { http: vec!["GET https://c.example/".into()], ..GrantChange::default() };
+    let dated = || GrantChange { expires: Some("2030-01-01T00:00:00Z".into()), ..GrantChange::default() };
+    let rule = "[[http]]\nurl = \"https://c.example/\"\nmethods = [\"GET\"]\n";
+    let expires = "expires = \"2030-01-01T00:00:00Z\"\n";
+    let asked: Capabilities =
+        toml::from_str("[[http]]\nurl = \"https://c.example/\"\n[workspace]\nread = [\"**\"]\n").unwrap();
+    for (before, change, after) in [
+        // A comment stays in front of what comes.
+        ("# mine\n".to_owned(), all(), format!("# mine\n\n{rule}")),
+        (String::new(), all(), rule.to_owned()),
+        // A table is set off from what is put in front of it.
+        (rule.to_owned(), dated(), format!("{expires}\n{rule}")),
+        (format!("# rules\n{rule}"), dated(), format!("{expires}\n# rules\n{rule}")),
+        (format!("{expires}[limits]\nfuel = 5\n"), all(), format!("{expires}[limits]\nfuel = 5\n\n{rule}")),
+        // A list in lines goes on in lines, and each comment stays where it was.
+        (
+            "http = [\n  { url = \"https://a.example/\" }, # a\n]\n".to_owned(),
+            all(),
+            "http = [\n  { url = \"https://a.example/\" }, # a\n  { url = \"https://c.example/\", methods = [\"GET\"] },\n]\n"
+                .to_owned(),
+        ),
+        (
+            "[workspace]\nread = [\n  \"a\",\n]\n".to_owned(),
+            GrantChange { read: vec!["b".into()], ..GrantChange::default() },
+            "[workspace]\nread = [\n  \"a\",\n  \"b\",\n]\n".to_owned(),
+        ),
+        (
+            "[workspace]\nread = [\"a\"]\n".to_owned(),
+            GrantChange { read: vec!["b".into()], ..GrantChange::default() },
+            "[workspace]\nread = [\"a\", \"b\"]\n".to_owned(),
+        ),
+    ] {
+        fs_err::write(&path, &before).unwrap();
+        assert_eq!(grants.extend(&source(), &asked, &change).unwrap().text, after, "{before}");
+    }
+}

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
+use ringfence_core::name::SourceName;
 use ringfence_core::tool_state::StateQuota;
 use ringfence_egress::{GrantType, Scope};
 use ringfence_package::grant::{Capabilities, Credential, GrantedCredential};
 use ringfence_package::{Granted, PackageInfo};
-use ringfence_vault::Vault;
+use ringfence_vault::{Listed, MAX_SECRET_NAME, SecretName, Vault};
 use serde::{Deserialize, Serialize};
 
 use super::SourceGrant;
@@ -23,8 +24,19 @@ pub(crate) struct Asked {
     pub(crate) granted: bool,
     /// What of `ringfence grant` gives it; `None` where the package does without.
     pub(crate) option: Option<String>,
+    /// The secrets that it needs: those that the grant names, else those that `option` proposes.
+    pub(crate) secrets: Vec<NeededSecret>,
     /// Why it is not, where the grant names it.
     pub(crate) held_back: Option<HeldBack>,
+}
+
+/// A secret that something needs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct NeededSecret {
+    /// Its name.
+    pub(crate) name: String,
+    /// Whether it is there.
+    pub(crate) stored: bool,
 }
 
 /// Why what a grant names is not given.
@@ -51,51 +63,38 @@ impl fmt::Display for HeldBack {
 
 /// What a package asks for beside limits, in words.
 pub(crate) fn asked_by(package: &PackageInfo) -> Vec<String> {
-    let asked = asked(&package.capabilities, &Granted::default(), |_| None);
+    let asked = asked(&package.name, &package.capabilities, &Granted::default(), &[]);
     asked.into_iter().map(|asked| asked.what).collect()
-}
-
-/// The first secret behind `given` that is not there.
-fn missing(given: &GrantedCredential, vault: &Vault) -> Option<HeldBack> {
-    let stored = vault.list();
-    let login = given.oauth2.as_ref().and_then(|client| client.refresh_token.as_ref());
-    let is_there = |name: &str| stored.iter().any(|listed| listed.name.as_str() == name);
-    [Some(&given.secret), login]
-        .into_iter()
-        .flatten()
-        .find(|name| !is_there(name))
-        .map(|name| HeldBack::NoSecret(name.clone()))
 }
 
 impl SourceGrant {
     /// What the package asks for, one by one.
-    pub(crate) fn asked(&self, vault: &Vault) -> Vec<Asked> {
+    pub(crate) fn asked(&self, source: &SourceName, vault: &Vault) -> Vec<Asked> {
         let held_back = match (&self.suspended, &self.file.granted.expires) {
             (Some(_), _) => Some(HeldBack::Suspended),
             (None, Some(end)) if self.effective.has_ended() => Some(HeldBack::Ended(end.clone())),
             _ => None,
         };
-        let lacks = |given: &GrantedCredential| held_back.clone().or_else(|| missing(given, vault));
-        let mut list = asked(self.effective.requested(), &self.file.granted, lacks);
-        for asked in list.iter_mut().filter(|asked| asked.granted) {
-            asked.held_back = held_back.clone();
-            asked.granted = held_back.is_none();
+        let mut list = asked(source, self.effective.requested(), &self.file.granted, &vault.list());
+        if held_back.is_some() {
+            for asked in list.iter_mut().filter(|asked| asked.granted || asked.held_back.is_some()) {
+                asked.held_back = held_back.clone();
+                asked.granted = false;
+            }
         }
         list
     }
 }
 
-/// What a package asks for, one by one. What `lacks` says of a credential holds it back.
-pub(crate) fn asked(
-    requested: &Capabilities,
-    granted: &Granted,
-    lacks: impl Fn(&GrantedCredential) -> Option<HeldBack>,
-) -> Vec<Asked> {
+/// What the package that is installed as `source` asks for, one by one. Secrets that are not `stored` hold back what needs
+/// them.
+pub(crate) fn asked(source: &SourceName, requested: &Capabilities, granted: &Granted, stored: &[Listed]) -> Vec<Asked> {
     let mut list = Vec::new();
     let asked_for = |what: String, given: bool, option: &str| Asked {
         what,
         granted: given,
         option: Some(option.to_owned()),
+        secrets: Vec::new(),
         held_back: None,
     };
     let mut add = |what: String, given: bool| list.push(asked_for(what, given, ALL));
@@ -109,15 +108,21 @@ pub(crate) fn asked(
         let optional = if asked.optional { " (optional)" } else { "" };
         let what =
             format!("credential `{name}`{}{optional} {}", obtained(asked), asked.description).trim_end().to_owned();
-        let held_back = granted.credentials.get(name).filter(|given| is_given(asked, given)).map(&lacks);
-        let option = (!asked.optional).then(|| credential_option(name, asked));
-        list.push(Asked { what, granted: held_back == Some(None), option, held_back: held_back.flatten() });
+        let given = granted.credentials.get(name);
+        let option = (!asked.optional).then(|| credential_option(source, name, asked, given));
+        let secrets = secrets_behind(source, name, asked, given);
+        let given = given.is_some_and(|given| is_given(asked, given));
+        list.push(Asked { option, ..asked_for(what, given, ALL) }.needing(secrets, stored));
+    }
+    let (asked, given) = (&requested.secrets, &granted.secrets);
+    for pattern in &asked.test {
+        list.push(asked_for(format!("asking for the secret `{pattern}`"), given.test.contains(pattern), ALL));
+    }
+    for pattern in &asked.sign {
+        let sign = asked_for(format!("signing with the secret `{pattern}`"), given.sign.contains(pattern), ALL);
+        list.push(sign.needing(pattern.exact().map(str::to_owned), stored));
     }
     let mut add = |what: String, given: bool| list.push(asked_for(what, given, ALL));
-    let (asked, given) = (&requested.secrets, &granted.secrets);
-    for (verb, asked, given) in [("asking for", &asked.test, &given.test), ("signing with", &asked.sign, &given.sign)] {
-        asked.iter().for_each(|pattern| add(format!("{verb} the secret `{pattern}`"), given.contains(pattern)));
-    }
     let (asked, given) = (&requested.workspace, &granted.workspace);
     for (verb, asked, given) in [("reading", &asked.read, &given.read), ("writing", &asked.write, &given.write)] {
         asked.iter().for_each(|pattern| add(format!("{verb} `{pattern}`"), given.contains(pattern)));
@@ -139,19 +144,59 @@ pub(crate) fn asked(
     list
 }
 
-/// What `ringfence grant` is told for the credential `name`.
-pub(super) fn credential_option(name: &str, asked: &Credential) -> String {
+impl Asked {
+    /// The same, which needs `secrets`. Where it is given, the first one that is not `stored` holds it back.
+    fn needing(mut self, secrets: impl IntoIterator<Item = String>, stored: &[Listed]) -> Self {
+        let is_there = |name: &str| stored.iter().any(|listed| listed.name.as_str() == name);
+        self.secrets = secrets.into_iter().map(|name| NeededSecret { stored: is_there(&name), name }).collect();
+        let missing = self.secrets.iter().find(|secret| self.granted && !secret.stored);
+        self.held_back = missing.map(|secret| HeldBack::NoSecret(secret.name.clone()));
+        self.granted &= self.held_back.is_none();
+        self
+    }
+}
+
+/// What `ringfence grant` is told for the credential `name`, of which `given` is granted so far.
+pub(super) fn credential_option(
+    source: &SourceName,
+    name: &str,
+    asked: &Credential,
+    given: Option<&GrantedCredential>,
+) -> String {
+    let secrets = secrets_behind(source, name, asked, given);
+    let [secret, login] = [0, 1].map(|place| secrets.get(place).map_or("SECRET", String::as_str));
     match asked.oauth2.as_ref().map(|oauth2| oauth2.grant) {
-        None => format!("--credential {name}=SECRET"),
-        Some(GrantType::ClientCredentials) => format!("--credential {name}=SECRET --client {name}=ID"),
+        None => format!("--credential {name}={secret}"),
+        Some(GrantType::ClientCredentials) => format!("--credential {name}={secret} --client {name}=ID"),
         Some(GrantType::RefreshToken) => {
-            format!("--credential {name}=SECRET --client {name}=ID --refresh-token {name}=SECRET")
+            format!("--credential {name}={secret} --client {name}=ID --refresh-token {name}={login}")
         }
     }
 }
 
+/// The secrets behind the credential `name`: those that the grant names, else such as would be well called.
+pub(super) fn secrets_behind(
+    source: &SourceName,
+    name: &str,
+    asked: &Credential,
+    given: Option<&GrantedCredential>,
+) -> Vec<String> {
+    let login = given.and_then(|given| given.oauth2.as_ref()?.refresh_token.clone());
+    let needs_login = asked.oauth2.as_ref().is_some_and(|oauth2| oauth2.grant == GrantType::RefreshToken);
+    let secret = given.map_or_else(|| proposed(source, name), |given| given.secret.clone());
+    let login = needs_login.then(|| login.unwrap_or_else(|| proposed(source, &format!("{name}_refresh"))));
+    [secret].into_iter().chain(login).collect()
+}
+
+/// A name for the secret behind what `source` calls `name`.
+fn proposed(source: &SourceName, name: &str) -> String {
+    let text = format!("{source}_{name}").replace('-', "_");
+    let short: String = text.chars().take(MAX_SECRET_NAME).collect();
+    SecretName::cleaned(&short).map_or(short, |name| name.to_string())
+}
+
 /// Whether `given` is what `asked` asks for.
-fn is_given(asked: &Credential, given: &GrantedCredential) -> bool {
+pub(super) fn is_given(asked: &Credential, given: &GrantedCredential) -> bool {
     match (&asked.oauth2, &given.oauth2) {
         (None, None) => true,
         (Some(asked), Some(given)) => given.narrow(asked).as_ref() == Some(asked),

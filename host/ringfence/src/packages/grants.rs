@@ -1,5 +1,6 @@
 //! Granting and taking back, and what is granted.
 
+use ringfence_core::SourceName;
 use ringfence_core::error::CallError;
 use ringfence_package::grant::{Capabilities, unused};
 use ringfence_package::{Granted, Installed, KeyError, Signer, UNSIGNED};
@@ -68,13 +69,27 @@ impl Packages {
         Ok(())
     }
 
+    /// The sources whose grants name the secret `name`.
+    pub(crate) fn naming(&self, name: &str) -> Result<Vec<String>, RequestError> {
+        let installed = self.installer.inventory().map_err(refused)?.installed;
+        // One that cannot be read names nothing: it gives nothing either.
+        let names_it = |source: &SourceName| self.means.grants.load(source).is_ok_and(|file| file.granted.names(name));
+        let sources = installed.iter().map(Installed::source).filter(|source| names_it(source));
+        Ok(sources.map(ToString::to_string).collect())
+    }
+
     pub(super) fn grants(&self) -> Result<Vec<GrantEntry>, RequestError> {
         let inventory = self.installer.inventory().map_err(refused)?;
         let unusable = |installed: &Installed, error: RequestError| GrantEntry {
             source: installed.source().to_string(),
             file: self.means.grants.path(installed.source()),
             expires: None,
-            asked: means::asked(&installed.manifest().package.capabilities, &Granted::default(), |_| None),
+            asked: means::asked(
+                installed.source(),
+                &installed.manifest().package.capabilities,
+                &Granted::default(),
+                &[],
+            ),
             ceiling: Vec::new(),
             suspended: None,
             unused: Vec::new(),
@@ -92,7 +107,7 @@ impl Packages {
         Ok(GrantEntry {
             source: installed.source().to_string(),
             expires: file.granted.expires.clone(),
-            asked: grant.asked(&self.means.vault),
+            asked: grant.asked(installed.source(), &self.means.vault),
             ceiling: file.ceiling().into_iter().map(|(_, text)| text).collect(),
             suspended: grant.suspended.as_ref().map(ToString::to_string),
             unused: unused(grant.effective.requested(), &file.granted),
@@ -105,17 +120,23 @@ impl Packages {
         let source = tool.split_once("__").map_or(tool, |(source, _)| source);
         let installed = self.installed(source)?;
         let wrong = |kind, error: &dyn std::error::Error| RequestError::new(kind, "explain", error);
+        let has_method = request.contains(' ');
         let (method, url) = request.split_once(' ').unwrap_or(("GET", request));
         let request = ringfence_egress::Request::new(method, url.trim(), [], "");
         let request = request.map_err(|error| wrong(ErrorKind::Usage, &error))?;
-        self.means.explain(&installed, &request).map_err(|error| wrong(ErrorKind::Refused, &error))
+        let mut explained =
+            self.means.explain(&installed, &request).map_err(|error| wrong(ErrorKind::Refused, &error))?;
+        if !has_method {
+            explained.reasons.insert(0, "no method was given, so GET was looked at".into());
+        }
+        Ok(explained)
     }
 }
 
 /// Checks that `signer` is who signed the package, as `ringfence list` shows it.
 fn is_signed_by(installed: &Installed, signer: &str) -> Result<(), RequestError> {
-    let wrong = |error: &dyn std::error::Error| RequestError::new(ErrorKind::Refused, "grant.signer", error);
-    let said: Signer = signer.parse().map_err(|error: KeyError| wrong(&error))?;
+    let wrong = |error: KeyError| RequestError::new(ErrorKind::Usage, "grant.signer", &error);
+    let said: Signer = signer.parse().map_err(wrong)?;
     let signed_by = installed.key_id().unwrap_or(UNSIGNED);
     if said.to_string() == signed_by {
         return Ok(());

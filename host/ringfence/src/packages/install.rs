@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ringfence_core::limit::SetBy;
 use ringfence_core::name::SourceName;
 use ringfence_core::schema_rules::{self, SchemaProblem};
+use ringfence_core::tool::{Effects, ToolSpec};
 use ringfence_package::{InstallOptions, Installed, PackageFile, Plan, Signer};
 use ringfence_source_wasm::{GuestComponent, Reach, WasmSource};
 use tokio::sync::mpsc;
@@ -41,6 +42,7 @@ impl Packages {
         tool_state::inherit(self.installer.store().database(), &installed)?;
         self.start(&installed);
         let narrowed = self.narrowed(&installed);
+        let unbelieved = if installed.effects_accepted() { Vec::new() } else { claims(&installed.manifest().tools) };
         let granted = self.grant_entry(&installed)?;
         let kept = tool_state::of_others(self.installer.store().database(), &installed)?;
         let grant = [granted.notes(), kept].concat();
@@ -51,6 +53,7 @@ impl Packages {
             changes,
             narrowed,
             warnings,
+            unbelieved,
             asked: granted.asked,
             grant,
         })))
@@ -107,7 +110,8 @@ impl Packages {
                 let key = kind.key();
                 let section = match tool.limits().set_by(kind) {
                     SetBy::Grant => "[limits] in its grant".to_owned(),
-                    _ => format!("[tools.\"{}\".limits]", entry.source),
+                    SetBy::Default => format!("[tools.\"{}\".limits]", entry.source),
+                    set_by => set_by.section(tool.wire_name(), "limits"),
                 };
                 format!("it asks for {key} {asked} and gets {given}; `{key}` under {section} raises it")
             })
@@ -127,6 +131,17 @@ fn options(request: InstallRequest) -> Result<InstallOptions, RequestError> {
         keep_effects: request.keep_effects,
         location: request.location,
     })
+}
+
+/// What `tools` say of their effects that would make them trusted with more, in words.
+fn claims(tools: &[ToolSpec]) -> Vec<String> {
+    let of_one = |tool: &ToolSpec| {
+        let Effects { read_only, idempotent, pure, .. } = tool.effects;
+        let claims = [(read_only, "only reads"), (idempotent, "can be repeated"), (pure, "always answers alike")];
+        let words: Vec<_> = claims.iter().filter(|(claimed, _)| *claimed).map(|(_, words)| *words).collect();
+        (!words.is_empty()).then(|| format!("`{}` {}", tool.name, words.join(", ")))
+    };
+    tools.iter().filter_map(of_one).collect()
 }
 
 /// How `plan` differs from what it replaces.

@@ -75,7 +75,9 @@ impl Packages {
             PackageRequest::Install(request) => self.install(request, events).await,
             PackageRequest::List => self.list().await.map(Reply::Packages),
             PackageRequest::Remove { source } => self.remove(source).map(Reply::Removed),
-            PackageRequest::TrustAdd { key, publisher, names } => self.trust(&key, &publisher, names).map(Reply::Keys),
+            PackageRequest::TrustAdd { key, publisher, names } => {
+                self.trust(&key, &publisher, names).map(Reply::KeyTrusted)
+            }
             PackageRequest::TrustList => self.keys().map(Reply::Keys),
             PackageRequest::TrustRevoke { key_id, reason } => self.revoke(&key_id, &reason).map(Reply::KeyRevoked),
             PackageRequest::TrustRename { key_id, publisher } => self.rename(&key_id, &publisher).map(Reply::Keys),

@@ -6,23 +6,27 @@ use ringfence_package::{
 };
 
 use super::{Packages, refused};
-use crate::request::{ErrorKind, KeyEntry, LeftBehind, RequestError, VerifyReport};
+use crate::request::{ErrorKind, KeyEntry, LeftBehind, RequestError, TrustReport, VerifyReport};
 
 impl Packages {
-    pub(super) fn trust(&self, key: &str, publisher: &str, names: Vec<String>) -> Result<Vec<KeyEntry>, RequestError> {
+    pub(super) fn trust(&self, key: &str, publisher: &str, names: Vec<String>) -> Result<TrustReport, RequestError> {
         let key = PublicKey::parse(key).map_err(|error| distrusted(error.into()))?;
         let patterns = names.into_iter().map(|name| name.parse::<SourcePattern>()).collect::<Result<Vec<_>, _>>();
         // Names are added, never taken away: that would stop tools that nobody spoke of.
         let known = self.trust_store().list().map_err(distrusted)?;
-        let mut names = known.into_iter().find(|known| known.key.id() == key.id()).map_or_else(Vec::new, |k| k.sources);
+        let before = known.into_iter().find(|known| known.key.id() == key.id());
+        let known = before.is_some();
+        let mut names = before.map_or_else(Vec::new, |before| before.sources);
+        let mut added = Vec::new();
         for pattern in patterns.map_err(distrusted)? {
             if !names.contains(&pattern) {
+                added.push(pattern.to_string());
                 names.push(pattern);
             }
         }
         let trusted = self.trust_store().add(&key, publisher, &names).map_err(distrusted)?;
         self.restart()?;
-        Ok(vec![self.key_entry(&trusted)?])
+        Ok(TrustReport { key: self.key_entry(&trusted)?, known, added })
     }
 
     pub(super) fn keys(&self) -> Result<Vec<KeyEntry>, RequestError> {

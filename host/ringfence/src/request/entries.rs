@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use ringfence_core::gates::policy::{RulePlace, Ruling};
 use ringfence_core::limit::{LimitKind, LimitSet};
 use ringfence_core::registry::Registered;
 use ringfence_core::tool::{Origin, ToolSpec};
@@ -36,6 +37,27 @@ impl From<&Registered> for ToolEntry {
             spec: ToolSpec { effects: tool.effects(), ..tool.spec().clone() },
             limits,
         }
+    }
+}
+
+/// A tool that the policy hides.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct HiddenTool {
+    /// The name that clients would use.
+    pub(crate) name: String,
+    /// What its own source calls it.
+    pub(crate) bare_name: String,
+    /// The rule that decides, in words.
+    pub(crate) rule: String,
+    /// Where that stands.
+    pub(crate) place: Option<RulePlace>,
+}
+
+impl HiddenTool {
+    /// `tool`, which `ruling` forbids.
+    pub(crate) fn new(tool: &Registered, ruling: Ruling) -> Self {
+        let (name, bare_name) = (tool.wire_name().to_owned(), tool.id().name.as_str().to_owned());
+        Self { name, bare_name, rule: ruling.rule, place: ruling.place }
     }
 }
 

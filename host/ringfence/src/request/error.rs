@@ -27,6 +27,8 @@ pub(crate) enum ErrorKind {
     Refused,
     /// It was tried and did not work.
     Failed,
+    /// What it needs does not answer, or is not set up.
+    Unavailable,
 }
 
 /// The version of this ringfence.
@@ -37,7 +39,7 @@ impl RequestError {
     pub(crate) fn other_version(owner: &str) -> Self {
         let message =
             format!("the ringfence that owns the state is {owner}, this is {VERSION}: restart `ringfence serve`");
-        Self { kind: ErrorKind::Failed, code: "owner_version".into(), message }
+        Self { kind: ErrorKind::Unavailable, code: "owner_version".into(), message }
     }
 
     /// The same, where the owner says that it is of this version and its words show that it is not.

@@ -17,11 +17,11 @@ use serde_json::Value;
 
 pub(crate) use crate::explanation::Explanation;
 pub(crate) use crate::grants::GrantChange;
-pub(crate) use crate::means::{Asked, HeldBack};
+pub(crate) use crate::means::{Asked, HeldBack, NeededSecret};
 pub use entries::ToolEntry;
-pub(crate) use entries::{AuditEntry, GrantEntry, KeyEntry, PackageEntry, SecretEntry, StateEntry};
+pub(crate) use entries::{AuditEntry, GrantEntry, HiddenTool, KeyEntry, PackageEntry, SecretEntry, StateEntry};
 pub(crate) use error::{ErrorKind, RequestError, VERSION};
-pub(crate) use reply::{Changes, InstallReport, LeftBehind, Reply, SecretReport, VerifyReport};
+pub(crate) use reply::{Changes, InstallReport, LeftBehind, Reply, SecretReport, TrustReport, VerifyReport};
 pub(crate) use secret::{PlaceChoice, SecretValue};
 
 /// What is asked.
@@ -39,6 +39,8 @@ pub(crate) enum Request {
     },
     /// Which tools may be called?
     Tools,
+    /// Which tools does the policy hide, and by which rule?
+    Hidden,
     /// Tell of every change of the set of tools, until the asker goes away.
     Watch,
     /// Something about packages, trusted keys and grants.

@@ -7,7 +7,9 @@ use ringfence_core::name::SourceName;
 use ringfence_core::output::ToolOutput;
 use serde::{Deserialize, Serialize};
 
-use super::{Asked, AuditEntry, Explanation, GrantEntry, KeyEntry, PackageEntry, SecretEntry, StateEntry, ToolEntry};
+use super::{
+    Asked, AuditEntry, Explanation, GrantEntry, HiddenTool, KeyEntry, PackageEntry, SecretEntry, StateEntry, ToolEntry,
+};
 
 /// What is answered.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -17,6 +19,8 @@ pub(crate) enum Reply {
     Called(Result<ToolOutput, CallError>),
     /// The tools that may be called.
     Tools(Vec<ToolEntry>),
+    /// The tools that the policy hides.
+    Hidden(Vec<HiddenTool>),
     /// A package is installed.
     Installed(Box<InstallReport>),
     /// A package is removed.
@@ -27,6 +31,8 @@ pub(crate) enum Reply {
     Planned(Changes),
     /// The installed packages.
     Packages(Vec<PackageEntry>),
+    /// A key is trusted.
+    KeyTrusted(TrustReport),
     /// The trusted keys.
     Keys(Vec<KeyEntry>),
     /// Who signed a file.
@@ -73,6 +79,8 @@ pub(crate) struct InstallReport {
     pub(crate) narrowed: Vec<String>,
     /// What is worth knowing about its schemas, in sentences.
     pub(crate) warnings: Vec<String>,
+    /// What its tools say of their effects and is not believed, in words.
+    pub(crate) unbelieved: Vec<String>,
     /// What it asks for beside limits.
     pub(crate) asked: Vec<Asked>,
     /// What is worth knowing about its grant, and about what was kept under its name, in sentences.
@@ -88,6 +96,17 @@ pub(crate) struct LeftBehind {
     pub(crate) grant: Option<PathBuf>,
     /// The entries under `[policy]` in the configuration that name it.
     pub(crate) policy: Vec<String>,
+}
+
+/// How it stands with a key that was to be trusted.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct TrustReport {
+    /// The key.
+    pub(crate) key: KeyEntry,
+    /// Whether it was trusted before.
+    pub(crate) known: bool,
+    /// The source names that it might not sign before.
+    pub(crate) added: Vec<String>,
 }
 
 /// How a package differs from the one that it replaces.
@@ -108,6 +127,9 @@ pub(crate) struct SecretReport {
     pub(crate) place: Option<String>,
     /// Each, by name.
     pub(crate) secrets: Vec<SecretEntry>,
+    /// The sources whose grants name the one that was removed just now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) missed_by: Vec<String>,
 }
 
 /// Who signed a file.

@@ -33,6 +33,10 @@ const TABLE_KEEP_RESIDENT: usize = 64 << 10;
 /// operator can raise it.
 const TABLE_ELEMENTS: usize = 200_000;
 
+/// The least stack of a guest, in bytes: twice what the simplest tools in Rust need. With much less no tool could even say
+/// what it is.
+pub const LEAST_STACK: usize = 16 << 10;
+
 /// The engine's settings, `[engine]` in the configuration. They hold for all guests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -42,6 +46,7 @@ pub struct EngineSettings {
     /// How instructions are counted.
     pub metering: Metering,
     /// The stack of a guest, in bytes.
+    #[schemars(range(min = 16384))]
     pub stack_bytes: usize,
     /// Live instances at once, for all tools and callers together; absent: what the profile says.
     #[schemars(range(min = 1))]

@@ -33,7 +33,7 @@ mod workspace;
 
 pub use component::{Code, CodeError, GuestComponent, InMemory};
 pub use concurrency::Concurrency;
-pub use engine::{Engine, EngineError, EngineSettings, Metering, Profile};
+pub use engine::{Engine, EngineError, EngineSettings, LEAST_STACK, Metering, Profile};
 pub use plain::FunctionError;
 pub use probe::{ProbeError, definitions};
 pub use reach::{Granter, Network, Reach, StatePlace};
