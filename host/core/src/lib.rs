@@ -20,6 +20,7 @@ pub mod output;
 pub mod permit;
 pub mod pipeline;
 pub mod registry;
+mod schema_check;
 mod schema_references;
 pub mod schema_rules;
 mod schema_work;

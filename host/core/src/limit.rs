@@ -5,6 +5,7 @@
 
 mod exceeded;
 mod kind;
+mod operator;
 mod set;
 
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ use kind::{FACTS, Facts};
 
 pub use exceeded::LimitExceeded;
 pub use kind::LimitKind;
+pub use operator::OperatorLimits;
 pub use set::LimitSet;
 
 /// Who set a limit.
