@@ -9,6 +9,7 @@ pub mod access;
 pub mod audit;
 pub mod call;
 pub mod caller;
+mod deadline;
 pub mod error;
 pub mod finish;
 pub mod gates;
