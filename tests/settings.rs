@@ -85,16 +85,18 @@ async fn a_call_waits_for_a_place_as_long_as_it_is_told() {
 async fn a_wait_for_a_place_takes_nothing_of_the_deadline() {
     let config = "[concurrency]\nper_tool = 1\nwait_ms = 3000\n[limits]\ndeadline_ms = 2000\n";
     let host = with_guests(&["wait_an_hour"], config).await;
+    host.run("wait_an_hour", json!({})).await.unwrap_err(); // its code is loaded by then
     let begun = std::time::Instant::now();
     let call = async |user| {
         let result = host.host.call("wait-an-hour__run", json!({}), caller(user)).await;
         (result.unwrap_err().code().into_owned(), begun.elapsed().as_millis())
     };
     let mut ends = <[_; 3]>::from(tokio::join!(call("ada"), call("bob"), call("eve")));
-    ends.sort_by_key(|(_, time)| *time);
-    assert_eq!(ends.each_ref().map(|(code, _)| code.as_str()), ["limit.deadline", "unavailable", "limit.deadline"]);
-    let [first, refused, second] = ends.map(|(_, time)| time);
-    assert!(second - first >= 1900 && refused >= 2900, "{first}, {refused}, {second}");
+    // In no order of time: a busy machine may end the first one late.
+    ends.sort();
+    assert_eq!(ends.each_ref().map(|(code, _)| code.as_str()), ["limit.deadline", "limit.deadline", "unavailable"]);
+    let [first, second, refused] = ends.map(|(_, time)| time);
+    assert!(second - first >= 1900 && refused >= 2900, "{first}, {second}, {refused}");
 }
 
 #[tokio::test]
