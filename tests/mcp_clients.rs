@@ -95,6 +95,49 @@ fn the_methods_that_an_error_names_are_there() {
 }
 
 #[test]
+fn a_session_is_initialized_once() {
+    let mut server = Lines::start(&Home::new());
+    server.initialize("2025-06-18");
+    let client =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}});
+    let again = server.request(&json!(1), "initialize", &client);
+    assert_eq!(again["error"]["code"], -32600, "{again}");
+    let listed = server.request(&json!(2), "tools/list", &json!({}));
+    assert!(listed["result"]["tools"].is_array(), "what was agreed on holds: {listed}");
+}
+
+#[test]
+fn parameters_that_mean_nothing_are_refused() {
+    let mut server = Lines::start(&Home::new());
+    server.initialize("2025-06-18");
+    for (method, params, why) in [
+        ("tools/list", r#"{"cursor":"garbage"}"#, "`cursor`"),
+        ("tools/list", r#"{"cursor":5}"#, "expected a string"),
+        ("tools/call", r#"{"name":"time","arguments":{},"arguments":{}}"#, "duplicate field `arguments`"),
+    ] {
+        let line = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{method}","params":{params}}}"#);
+        server.send_line(line.as_bytes());
+        let answer = server.receive();
+        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32602), &json!(7)), "{line}: {answer}");
+        assert!(answer["error"]["message"].as_str().unwrap().contains(why), "{line}: {answer}");
+    }
+}
+
+#[test]
+fn a_ping_is_answered_at_once_however_many_calls_run_and_wait() {
+    let home = home_with(&["wait_an_hour"]);
+    home.file("home/config.toml", "[rate]\nunlimited = true\n[concurrency]\nwait_ms = 600000\n");
+    let mut server = with_a_call_that_runs(&home);
+    for id in 1000..1100 {
+        let params = json!({"name": "wait-an-hour__run", "arguments": {}});
+        server.send(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}));
+    }
+    server.send_line(ping("7").as_bytes());
+    let answer = server.receive();
+    assert_eq!((&answer["id"], &answer["result"]), (&json!(7), &json!({})), "{answer}");
+}
+
+#[test]
 fn of_two_requests_with_one_id_the_second_is_refused_and_the_first_is_answered() {
     let home = home_with(&["slow"]);
     let mut server = Lines::start(&home);

@@ -64,18 +64,39 @@ async fn instances_bound_all_tools_together() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_waits_for_a_place_as_long_as_it_is_told() {
-    let config = |wait_ms, deadline_ms| {
-        format!("[concurrency]\nper_tool = 1\nwait_ms = {wait_ms}\n[limits]\ndeadline_ms = {deadline_ms}\n")
+    let host = async |wait_ms, deadline_ms| {
+        let concurrency = format!("[engine]\ninstances = 1\n[concurrency]\nwait_ms = {wait_ms}\n");
+        let config = format!("{concurrency}[limits]\ndeadline_ms = {deadline_ms}\n");
+        with_guests(&["wait_an_hour", "mirror"], &config).await
     };
     // The first one ends at its deadline; the second one has its place then, if it still waits. Without a word it would
     // wait for five seconds.
-    let longer = with_guests(&["wait_an_hour"], &config(20_000, 6500)).await;
-    let shorter = with_guests(&["wait_an_hour"], &config(1000, 3000)).await;
+    let (longer, shorter) = (host(20_000, 6500).await, host(1000, 3000).await);
     let (found, refused) = tokio::join!(
-        finds_place(&longer, &["ada"], "wait-an-hour__run", "bob"),
-        finds_place(&shorter, &["ada"], "wait-an-hour__run", "bob"),
+        finds_place(&longer, &["ada"], "mirror__run", "bob"),
+        finds_place(&shorter, &["ada"], "mirror__run", "bob"),
     );
     assert!(found && !refused);
+}
+
+/// Three calls that need all of their time, one after the other. Were the wait a part of it, the second one would end with
+/// the first, having hardly begun, and so would the third, which never has a place.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_wait_for_a_place_takes_nothing_of_the_deadline() {
+    let config = "[concurrency]\nper_tool = 1\nwait_ms = 3000\n[limits]\ndeadline_ms = 2000\n";
+    let host = with_guests(&["wait_an_hour"], config).await;
+    host.run("wait_an_hour", json!({})).await.unwrap_err(); // its code is loaded by then
+    let begun = std::time::Instant::now();
+    let call = async |user| {
+        let result = host.host.call("wait-an-hour__run", json!({}), caller(user)).await;
+        (result.unwrap_err().code().into_owned(), begun.elapsed().as_millis())
+    };
+    let mut ends = <[_; 3]>::from(tokio::join!(call("ada"), call("bob"), call("eve")));
+    // In no order of time: a busy machine may end the first one late.
+    ends.sort();
+    assert_eq!(ends.each_ref().map(|(code, _)| code.as_str()), ["limit.deadline", "limit.deadline", "unavailable"]);
+    let [first, second, refused] = ends.map(|(_, time)| time);
+    assert!(second - first >= 1900 && refused >= 2900, "{first}, {second}, {refused}");
 }
 
 #[tokio::test]

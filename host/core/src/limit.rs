@@ -5,6 +5,7 @@
 
 mod exceeded;
 mod kind;
+mod operator;
 mod set;
 
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ use kind::{FACTS, Facts};
 
 pub use exceeded::LimitExceeded;
 pub use kind::LimitKind;
+pub use operator::OperatorLimits;
 pub use set::LimitSet;
 
 /// Who set a limit.

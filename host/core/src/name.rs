@@ -1,4 +1,7 @@
-//! The names of tools: what a source calls them, what the wire calls them, and which are taken.
+//! The names of tools: what a source calls them, and what the wire calls them.
+
+mod nearest;
+mod reserved;
 
 use std::fmt;
 
@@ -6,6 +9,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
+
+pub use self::nearest::nearest;
+pub use self::reserved::is_reserved;
 
 /// The longest name that common MCP clients accept; two of them refuse every tool of a server when one name is longer.
 pub const MAX_WIRE_NAME: usize = 64;
@@ -174,148 +180,11 @@ fn ends_like_digest(name: &str) -> bool {
         && name.bytes().rev().take(DIGEST_DIGITS).all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Whether `name` belongs to a built-in, present or to come. Nothing but a built-in may take it.
-///
-/// The list is the union of IronClaw's protected names and of the tool inventories and aliases of GoClaw, the GoClaw
-/// Tools Engine and Goa, so that a policy written for one of them can never be made to mean a stranger's tool.
-pub fn is_reserved(name: &str) -> bool {
-    RESERVED.binary_search(&name).is_ok()
-}
-
-/// Sorted; a test holds it so.
-const RESERVED: &[&str] = &[
-    "agent",
-    "agent_swarm",
-    "agents_list",
-    "apply-patch",
-    "apply_patch",
-    "ask_user_question",
-    "bash",
-    "bg_exec",
-    "browser",
-    "build_software",
-    "calc",
-    "cancel_job",
-    "canvas",
-    "create_image",
-    "create_job",
-    "cron",
-    "datetime",
-    "db_query",
-    "db_write",
-    "echo",
-    "edit",
-    "edit_file",
-    "enter_plan_mode",
-    "exec",
-    "exit_plan_mode",
-    "file_read",
-    "file_write",
-    "gateway",
-    "git",
-    "glob",
-    "goa_command",
-    "http",
-    "image",
-    "job_events",
-    "job_prompt",
-    "job_status",
-    "json",
-    "json_transform",
-    "list_dir",
-    "list_files",
-    "list_jobs",
-    "lsp",
-    "memento",
-    "memory_get",
-    "memory_read",
-    "memory_search",
-    "memory_tree",
-    "memory_write",
-    "message",
-    "nodes",
-    "process",
-    "python",
-    "read",
-    "read_file",
-    "read_image",
-    "read_media",
-    "read_output",
-    "regex",
-    "schedule",
-    "search",
-    "search_tools",
-    "secret_get",
-    "secret_list",
-    "session_event_read",
-    "session_search",
-    "session_status",
-    "sessions_history",
-    "sessions_list",
-    "sessions_send",
-    "sessions_spawn",
-    "shell",
-    "skill_search",
-    "smartsearch",
-    "sop_run",
-    "spawn",
-    "spreadsheet",
-    "ssh_bash",
-    "subagent",
-    "subagents",
-    "swarm",
-    "team",
-    "team_tasks",
-    "terminal",
-    "text_utils",
-    "time",
-    "todo_list",
-    "tool_activate",
-    "tool_auth",
-    "tool_info",
-    "tool_install",
-    "tool_list",
-    "tool_remove",
-    "tool_search",
-    "tts",
-    "verify",
-    "wait",
-    "web_fetch",
-    "web_search",
-    "webfetch",
-    "whatsapp_login",
-    "write",
-    "write_file",
-];
-
-/// The `limit` names of `known` that are most like `wanted`, best first, for "did you mean".
-pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>, limit: usize) -> Vec<String> {
-    /// Below this Jaro-Winkler similarity a suggestion confuses more than it helps.
-    const ALIKE: f64 = 0.7;
-    let mut scored: Vec<(f64, &str)> =
-        known.into_iter().map(|name| (likeness(wanted, name), name)).filter(|(score, _)| *score >= ALIKE).collect();
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
-    scored.into_iter().take(limit).map(|(_, name)| name.to_owned()).collect()
-}
-
-/// Compares with the whole wire name and with the part behind the source, since people leave the source out.
-fn likeness(wanted: &str, name: &str) -> f64 {
-    let bare = name.split_once("__").map_or(name, |(_, bare)| bare);
-    strsim::jaro_winkler(wanted, name).max(strsim::jaro_winkler(wanted, bare))
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn reserved_names_are_sorted_and_found() {
-        assert!(RESERVED.is_sorted());
-        assert!(is_reserved("shell") && is_reserved("echo") && is_reserved("calc"));
-        assert!(!is_reserved("count") && !is_reserved("evaluate"));
-    }
 
     #[test]
     fn a_source_name_is_never_taken_for_an_option() {
@@ -344,14 +213,6 @@ mod tests {
         // A tool that is called what the cleaned one is called does not meet it.
         let mimic = ToolId::new("s", dotted.strip_prefix("s__").unwrap()).unwrap().wire_name();
         assert_ne!(mimic, dotted);
-    }
-
-    #[test]
-    fn nearest_finds_slips_and_missing_sources() {
-        let known = ["calc__evaluate", "text__count", "echo"];
-        assert_eq!(nearest("evalute", known, 1), ["calc__evaluate"]);
-        assert_eq!(nearest("text__cuont", known, 1), ["text__count"]);
-        assert!(nearest("zzzzzz", known, 3).is_empty());
     }
 
     proptest! {

@@ -2,9 +2,9 @@
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Instant;
 
 use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::call::{CallContext, ToolCall};
 use crate::error::CallError;

@@ -1,8 +1,11 @@
 //! The proof that a call passed every gate.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::call::CheckedCall;
+use crate::deadline::Deadline;
 use crate::grant::Grant;
 use crate::limit::LimitKind;
 use crate::onward::Onward;
@@ -17,16 +20,14 @@ use crate::onward::Onward;
 pub struct Permit {
     call: CheckedCall,
     grant: Grant,
-    /// When the call ends at the latest; `None` where no clock counts so far.
-    ends: Option<Instant>,
+    deadline: Deadline,
 }
 
 impl Permit {
     pub(crate) fn new(call: CheckedCall, grant: Grant) -> Self {
-        let deadline = Duration::from_millis(grant.limits.get(LimitKind::Deadline));
-        let own = Instant::now().checked_add(deadline);
-        let ends = own.into_iter().chain(call.context.ends).min();
-        Self { call, grant, ends }
+        let time = Duration::from_millis(grant.limits.get(LimitKind::Deadline));
+        let deadline = Deadline::new(time, call.context.ends);
+        Self { call, grant, deadline }
     }
 
     /// The call.
@@ -41,7 +42,13 @@ impl Permit {
 
     /// How long the call may still take: until its own deadline, or until the call above it ends.
     pub fn time_left(&self) -> Duration {
-        self.ends.map_or(Duration::MAX, |ends| ends.saturating_duration_since(Instant::now()))
+        self.deadline.left()
+    }
+
+    /// Waits for `place`, without which the tool cannot begin. This takes nothing of the call's own time, so whoever waits
+    /// sees to it that it ends. The call above goes on to be timed.
+    pub async fn wait_for<T>(&self, place: impl Future<Output = T>) -> T {
+        self.deadline.stand_for(place).await
     }
 
     /// The way from this call to other tools.
@@ -50,6 +57,10 @@ impl Permit {
     }
 
     pub(crate) fn ends(&self) -> Option<Instant> {
-        self.ends
+        self.deadline.ends()
+    }
+
+    pub(crate) fn deadline(&self) -> &Deadline {
+        &self.deadline
     }
 }

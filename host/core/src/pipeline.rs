@@ -126,7 +126,9 @@ impl ToolHost {
 /// what stops it.
 async fn run_to_end(permit: Permit, tool: &Registered) -> Result<Result<RawOutput, ToolError>, CallError> {
     let cancel = permit.call().context().cancel.clone();
-    let time = permit.time_left();
+    let deadline = permit.deadline().clone();
+    // A busy tool must not use up the turn of the clock that ends it.
+    let too_late = tokio::task::unconstrained(deadline.passed());
     let execution = AssertUnwindSafe(tool.tool().execute(permit)).catch_unwind();
     tokio::select! {
         biased;
@@ -136,10 +138,7 @@ async fn run_to_end(permit: Permit, tool: &Registered) -> Result<Result<RawOutpu
             reason: "it was stopped, because its source was removed or may no longer run".into(),
             retry_after: None,
         }),
-        ended = tokio::time::timeout(time, execution) => Ok(match ended {
-            Ok(Ok(result)) => result,
-            Ok(Err(_panic)) => Err(ToolError::Trapped("it panicked".into())),
-            Err(_elapsed) => Err(tool.limits().exceeded(LimitKind::Deadline, None).into()),
-        }),
+        ended = execution => Ok(ended.unwrap_or_else(|_panic| Err(ToolError::Trapped("it panicked".into())))),
+        () = too_late => Ok(Err(tool.limits().exceeded(LimitKind::Deadline, None).into())),
     }
 }

@@ -1,79 +1,20 @@
 //! All tools that can be called, under the names that clients use.
 
+mod registered;
+
 use std::collections::{BTreeMap, HashMap};
-use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
-use jsonschema::Validator;
-use serde_json::Value;
 use thiserror::Error;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::finish::current::CurrentScrubber;
-use crate::finish::scrub::Scrubber;
-use crate::gates::policy::OperatorLimits;
-use crate::limit::Limits;
+pub use self::registered::Registered;
+use crate::limit::OperatorLimits;
 use crate::name::{NameError, SourceName, ToolId, is_reserved};
 use crate::schema_rules::{self, SchemaProblem};
-use crate::schema_work::Measured;
 use crate::source::{Offered, ToolSource};
-use crate::tool::{Effects, Origin, RateLimit, Tool, ToolSpec};
-
-/// A tool that can be called: what its source offered, and what the host concluded from it at registration.
-pub struct Registered {
-    id: ToolId,
-    wire_name: String,
-    tool: Arc<dyn Tool>,
-    origin: Origin,
-    effects: Effects,
-    limits: Limits,
-    rate_limit: Option<RateLimit>,
-    withdrawn: CancellationToken,
-    validators: OnceLock<Result<Validators, String>>,
-}
-
-/// The compiled schemas of a tool. Compiled at the first call, because a host may hold a thousand tools and use three.
-pub(crate) struct Validators {
-    pub(crate) parameters: Checker,
-    pub(crate) output: Option<Checker>,
-}
-
-/// A compiled schema that refuses values which would take too much work to check.
-pub(crate) struct Checker {
-    validator: Validator,
-    work: Measured,
-}
-
-impl Checker {
-    fn compile(schema: &Value) -> Result<Self, String> {
-        Ok(Self { validator: schema_rules::compile(schema)?, work: Measured::new(schema) })
-    }
-
-    /// What is wrong with `value`, each problem with its place, at most ten; nothing when it agrees with the schema.
-    /// What a problem repeats of the value is clean, as far as `scrubber` knows secrets.
-    pub(crate) fn problems(&self, value: &Value, scrubber: &CurrentScrubber) -> Vec<String> {
-        if !self.work.is_bounded(value) {
-            return vec!["checking it against the schema would take too long".into()];
-        }
-        if self.validator.is_valid(value) {
-            return Vec::new();
-        }
-        // The validator makes all errors before it gives the first, so there must not be many.
-        if !self.work.is_within(MOST_TO_EXPLAIN, value) {
-            return vec!["it does not agree with the schema, and is too large for the places to be named".into()];
-        }
-        problems(&self.validator, value, &scrubber.get())
-    }
-
-    /// Whether nothing is wrong with `value`.
-    pub(crate) fn accepts(&self, value: &Value) -> bool {
-        self.work.is_bounded(value) && self.validator.is_valid(value)
-    }
-}
-
-/// The most steps of a check after which it is said what is wrong and where; each may be one thing.
-const MOST_TO_EXPLAIN: u64 = 100_000;
+use crate::tool::{Effects, Origin, RateLimit};
 
 /// The tools of all sources.
 pub struct Registry {
@@ -144,12 +85,6 @@ pub enum RegistryError {
     },
 }
 
-impl fmt::Debug for Registered {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Registered").field("id", &self.id).field("origin", &self.origin).finish_non_exhaustive()
-    }
-}
-
 impl Tools {
     /// Forgets all tools of `source`, and gives what ends their calls.
     fn forget(&mut self, source: &SourceName) -> CancellationToken {
@@ -159,63 +94,6 @@ impl Tools {
             self.by_wire_name.remove(name);
         }
         offering.withdrawn
-    }
-}
-
-impl Registered {
-    /// The tool's identity.
-    pub fn id(&self) -> &ToolId {
-        &self.id
-    }
-
-    /// The name that clients use.
-    pub fn wire_name(&self) -> &str {
-        &self.wire_name
-    }
-
-    /// What the tool says of itself.
-    pub fn spec(&self) -> &ToolSpec {
-        self.tool.spec()
-    }
-
-    /// How it came to be here.
-    pub fn origin(&self) -> &Origin {
-        &self.origin
-    }
-
-    /// The effects that the host reckons with: the claimed ones where they are believed, else none.
-    pub fn effects(&self) -> Effects {
-        self.effects
-    }
-
-    /// The limits of each call: requested by the manifest, narrowed by configuration and grant.
-    pub fn limits(&self) -> &Limits {
-        &self.limits
-    }
-
-    /// The rate limit that the tool asks for or the grant of its source sets, the smaller where both do.
-    pub fn rate_limit(&self) -> Option<RateLimit> {
-        self.rate_limit
-    }
-
-    /// Cancelled when its source is removed: nothing of it may run from then on.
-    pub(crate) fn withdrawn(&self) -> &CancellationToken {
-        &self.withdrawn
-    }
-
-    pub(crate) fn tool(&self) -> &Arc<dyn Tool> {
-        &self.tool
-    }
-
-    pub(crate) fn validators(&self) -> Result<&Validators, &str> {
-        self.validators.get_or_init(|| Validators::compile(self.spec())).as_ref().map_err(String::as_str)
-    }
-}
-
-impl Validators {
-    fn compile(spec: &ToolSpec) -> Result<Self, String> {
-        let output = spec.output_schema.as_ref().map(Checker::compile).transpose()?;
-        Ok(Self { parameters: Checker::compile(&spec.parameters)?, output })
     }
 }
 
@@ -357,51 +235,5 @@ impl Registry {
 
     fn snapshot(&self) -> Arc<Tools> {
         self.tools.read().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-fn problems(validator: &Validator, value: &Value, scrubber: &Scrubber) -> Vec<String> {
-    const MOST: usize = 10;
-    const LONGEST: usize = 300;
-    const LOOKED_AT: usize = 64 << 10;
-    validator
-        .iter_errors(value)
-        .take(MOST)
-        .map(|error| {
-            let place = error.instance_path().to_string();
-            // Scrubbed first and cut then: half a secret would not be found. What is far behind the cut is not looked at.
-            let whole = error.to_string();
-            let near = &whole[..whole.floor_char_boundary(LOOKED_AT)];
-            let text: String = scrubber.text(near).chars().take(LONGEST).collect();
-            if place.is_empty() { text } else { format!("{text} (at {place})") }
-        })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn what_is_wrong_is_said_with_its_place_unless_it_may_be_too_much() {
-        let schema = json!({"type": "object", "properties": {"list": {"type": "array", "items": {"type": "integer"}}}});
-        let checker = Checker::compile(&schema).unwrap();
-        let said = |count: usize| checker.problems(&json!({"list": vec![""; count]}), &CurrentScrubber::default());
-        let few = said(1000);
-        assert_eq!(few.len(), 10);
-        assert!(few[0].contains("(at /list/0)"), "{few:?}");
-        let many = said(1_000_000);
-        assert!(many.len() == 1 && many[0].contains("too large"), "{many:?}");
-        assert_eq!(checker.problems(&json!({"list": vec![1; 1_000_000]}), &CurrentScrubber::default()), [""; 0]);
-    }
-
-    #[test]
-    fn a_long_text_is_no_reason_to_say_less() {
-        let schema = json!({"type": "object", "properties": {"text": {"type": "string"}}, "required": ["name"]});
-        let checker = Checker::compile(&schema).unwrap();
-        let said = checker.problems(&json!({"text": "a".repeat(8 << 20)}), &CurrentScrubber::default());
-        assert!(said.len() == 1 && said[0].contains("\"name\" is a required property"), "{said:?}");
     }
 }

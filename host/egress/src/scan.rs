@@ -29,12 +29,13 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use ringfence_core::Secret;
 use ringfence_core::finish::scrub::{FormsInStream, known_form, spellings};
 use thiserror::Error;
+use url::Url;
 
 use self::forms::Forms;
 pub(crate) use self::living::Living;
 pub(crate) use self::lookout::Lookout;
 use self::redaction::Redaction;
-use crate::{MIN_CREDENTIAL, Outgoing};
+use crate::{MIN_CREDENTIAL, Outgoing, Request};
 
 /// How long a stream may be silent before the beginning of a word is let go that could become a credential.
 pub(crate) const IDLE: Duration = Duration::from_millis(25);
@@ -169,10 +170,7 @@ impl Scanner {
     /// # Errors
     /// [`Leak`] where it is not.
     pub fn outgoing(&self, request: &Outgoing) -> Result<(), Leak> {
-        let leak = |(place, bytes): (&'static str, &[u8])| {
-            self.holds(bytes).map(|secret| Leak::Value { secret: secret.to_owned(), place })
-        };
-        places(request).find_map(leak).map_or(Ok(()), Err)
+        self.values(places(&request.url, &request.headers, &request.body))
     }
 
     /// Whether `request`, as the guest made it, is free of credentials that their form gives away. Not to be asked of
@@ -180,9 +178,9 @@ impl Scanner {
     ///
     /// # Errors
     /// [`Leak`] where it is not.
-    pub fn written(&self, request: &Outgoing) -> Result<(), Leak> {
-        let leak = |(place, bytes): (&'static str, &[u8])| known_form(bytes).map(|kind| Leak::Form { kind, place });
-        places(request).find_map(leak).map_or(Ok(()), Err)
+    pub fn written(&self, request: &Request) -> Result<(), Leak> {
+        let leak = |(place, bytes): (_, &[u8])| known_form(bytes).map(|kind| Leak::Form { kind, place });
+        places(request.target.url(), &request.headers, &request.body).find_map(leak).map_or(Ok(()), Err)
     }
 
     /// Whether the `Location` in `headers`, and `next`, which it makes of a request, are free of known values. Both: the
@@ -190,12 +188,20 @@ impl Scanner {
     ///
     /// # Errors
     /// [`Leak`] where they are not.
-    pub(crate) fn redirect(&self, headers: &HeaderMap, next: &Outgoing) -> Result<(), Leak> {
+    pub(crate) fn redirect(&self, headers: &HeaderMap, next: &Request) -> Result<(), Leak> {
         let written = headers.get_all(LOCATION).iter().find_map(|location| self.holds(location.as_bytes()));
         match written {
             Some(secret) => Err(Leak::Value { secret: secret.to_owned(), place: "URL" }),
-            None => self.outgoing(next),
+            None => self.values(places(next.target.url(), &next.headers, &next.body)),
         }
+    }
+
+    /// Whether known values are in none of `places`.
+    fn values<'a>(&self, mut places: impl Iterator<Item = (&'static str, &'a [u8])>) -> Result<(), Leak> {
+        let leak = |(place, bytes): (_, &[u8])| {
+            self.holds(bytes).map(|secret| Leak::Value { secret: secret.to_owned(), place })
+        };
+        places.find_map(leak).map_or(Ok(()), Err)
     }
 
     fn passage(&self) -> Passage {
@@ -268,12 +274,12 @@ pub(crate) async fn next_or_idle<S: Stream + Unpin>(stream: &mut S, is_waiting: 
 }
 
 /// Where in a request something can be hidden.
-fn places(request: &Outgoing) -> impl Iterator<Item = (&'static str, &[u8])> {
-    let headers = request.headers.iter().flat_map(|(name, value)| [name.as_ref(), value.as_bytes()]);
-    [("URL", request.url.as_str().as_bytes())]
+fn places<'a>(url: &'a Url, headers: &'a HeaderMap, body: &'a [u8]) -> impl Iterator<Item = (&'static str, &'a [u8])> {
+    let headers = headers.iter().flat_map(|(name, value)| [name.as_ref(), value.as_bytes()]);
+    [("URL", url.as_str().as_bytes())]
         .into_iter()
         .chain(headers.map(|bytes| ("headers", bytes)))
-        .chain([("body", request.body.as_ref())])
+        .chain([("body", body)])
 }
 
 /// Shows names only.

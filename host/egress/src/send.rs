@@ -54,7 +54,7 @@ impl Egress {
             match follow(&request, answer.status, &answer.headers)? {
                 // Before anything is said of it: whoever was sent a credential can write it into a URL.
                 Some(next) => {
-                    let leak = self.scanner(access).redirect(&answer.headers, &next.to_outgoing());
+                    let leak = self.scanner(access).redirect(&answer.headers, &next);
                     leak.map_err(|leak| EgressError::from(leak).of_redirect())?;
                     request = next;
                 }
@@ -80,7 +80,7 @@ impl Egress {
     ) -> Result<Response, EgressError> {
         let mut clock = Clock::start();
         let decision = access.decide(&request.target, &request.method)?;
-        access.scanner().written(&request.to_outgoing())?;
+        access.scanner().written(&request)?;
         let limits = budget.take(&decision.rules, request.size())?;
         clock.tighten(&limits);
         // Before the body is looked through, so that a token that is obtained now is looked for.
@@ -174,7 +174,7 @@ impl Sending<'_> {
         let (door, access) = (self.door, self.access);
         let decision = access.decide(&request.target, &request.method)?;
         if written {
-            access.scanner().written(&request.to_outgoing())?;
+            access.scanner().written(request)?;
         }
         let limits = self.budget.take(&decision.rules, request.size())?;
         clock.tighten(&limits);

@@ -15,10 +15,10 @@ use thiserror::Error;
 
 use crate::config::docker_config;
 
-/// How long a helper may take. It may ask its user to unlock something.
+/// How long a helper may take: as long as its user needs to unlock something for it.
 const HELPER_TIME: Duration = Duration::from_secs(60);
 
-/// The most that is read of a helper's answer, in bytes.
+/// The most that is read of a helper's answer, in bytes: a user and a token, which has some thousand at most.
 const MAX_ANSWER: u64 = 64 << 10;
 
 /// What helpers call the user of a token that is exchanged for others.

@@ -14,8 +14,11 @@ use crate::request::{ErrorKind, Event, Reply, Request, RequestError};
 use crate::socket::{self, AskError, SocketServer};
 use crate::{BuildError, Ringfence, dumps};
 
-/// How long to wait for an owner that neither answers nor goes away. It is there for a moment at its start and end.
+/// How long to wait for an owner that neither answers nor goes away. It is there for a moment at its start and end, which
+/// opening the state takes, and the last calls.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// How long to wait before each other try: less than anybody notices.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// The way to the owner. When another process was the owner and went away, this one takes its place.

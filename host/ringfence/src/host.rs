@@ -22,8 +22,8 @@ use crate::packages::Packages;
 use crate::request::{AuditEntry, ErrorKind, Event, HiddenTool, Reply, Request, RequestError, ToolEntry};
 use crate::{secrets, tool_state};
 
-/// How often the rates are written down, and the operator's grants looked at. After a crash, what is missing of the rates is
-/// counted again from the audit log.
+/// How often the rates are written down, and the operator's grants looked at: an edit holds as soon as whoever made it can
+/// try. After a crash, what is missing of the rates is counted again from the audit log.
 const UPKEEP_EVERY: Duration = Duration::from_secs(1);
 
 /// The one process that owns a state folder, and so the one keeper of its limits, policy and audit.

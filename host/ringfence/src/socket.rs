@@ -29,10 +29,12 @@ const MAX_REQUEST: usize = 64 << 20;
 /// How deep a line may be nested: whatever a door has read, in which `serde_json` takes 127 levels, and what is around it.
 const MAX_DEPTH: usize = 160;
 
-/// How long one end waits for the other to read or write a line that is due.
+/// How long one end waits for the other to read or write a line that is due. Both are on one machine: only one that hangs
+/// takes seconds.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How long the owner waits after a connection that it could not take.
+/// How long the owner waits after a connection that it could not take, mostly because too many are open: without it, it
+/// would ask again at once and keep a processor busy.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The first line from the owner. Its form stays, whatever becomes of the others.

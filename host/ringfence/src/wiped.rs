@@ -5,7 +5,7 @@ use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use zeroize::Zeroizing;
 
-/// How much is read at once, in bytes.
+/// How much is read at once, in bytes: as much as the standard library's readers take.
 const CHUNK: usize = 8 << 10;
 
 /// Bytes that are wiped where they are given back, also when the buffer moves because it grows.

@@ -5,6 +5,7 @@
 //! stood there, and tell equal values from different ones, but nothing of the value.
 
 mod assignments;
+mod chars;
 mod json;
 mod keys;
 mod known;

@@ -31,21 +31,24 @@ use table::Table;
 pub use clock::RateClock;
 pub use saved::{PermittedCall, RateLedger, SavedBucket, SavedRates};
 
+/// The periods of a [`RateLimit`].
 const MINUTE: Duration = Duration::from_secs(60);
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// How many pairs of caller and tool are remembered, about 300 bytes each. When the table is full and nobody in it is
-/// idle, new pairs are refused; old ones are never forgotten early.
+/// How many pairs of caller and tool are remembered, about 300 bytes each, 20 MB in all: more than the agents of one machine
+/// use in an hour. When the table is full and nobody in it is idle, new pairs are refused; old ones are never
+/// forgotten early.
 pub const TABLE_SIZE: usize = 65_536;
 
 /// The period behind which no call fills a bucket any more.
 pub const LONGEST_PERIOD: Duration = HOUR;
 
 /// When a start found more calls than this that were made after the last save, it saves soon, so that the next one
-/// does not look at them again: where tools only read, no call would make it.
+/// does not look at them again: where tools only read, no call would make it. Fewer are read in milliseconds.
 const MANY_CALLS: usize = 1000;
 
-/// How often a full table is searched for idle pairs, so that a flood of new callers does not search it for each call.
+/// How often a full table is searched for idle pairs, so that a flood of new callers does not search it for each call. Who
+/// found no room is told to come again after that, so it is short.
 const SEARCH_EVERY: Duration = Duration::from_secs(1);
 
 /// What calls are counted in, and which number of a rate is for it.

@@ -10,7 +10,8 @@ const MIB: u64 = 1 << 20;
 pub enum LimitKind {
     /// Instructions, about one unit each. Does not bound time spent waiting; the deadline does.
     Fuel,
-    /// Milliseconds from permit to result, waiting included. Does not bound the wait for an approval.
+    /// Milliseconds from permit to result, whatever the tool waits for included. Does not bound the wait for an approval,
+    /// nor that for a place among those that run: the setting for that does.
     Deadline,
     /// Bytes of all linear memories of the call together. Does not bound the host's own buffers; the other limits do.
     Memory,

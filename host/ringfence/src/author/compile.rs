@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::toolchain::Toolchain;
 
-/// How many of cargo's last lines an error keeps.
+/// How many of cargo's last lines an error keeps: a screen or two. The last errors and how many there are stand there.
 const KEPT_LINES: usize = 60;
 
 /// Guests are loaded far more often than they are built, and nothing in a component can unwind or be debugged. The level

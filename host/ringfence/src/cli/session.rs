@@ -20,10 +20,10 @@ use crate::door::{Door, DoorError};
 use crate::dumps;
 use crate::request::{EVENT_QUEUE, Event, PackageRequest, Reply, Request, RequestError};
 
-/// How long a download may take before a bar shows how far it is.
+/// How long a download may take before a bar shows how far it is: before that, it would be gone before it is read.
 const BAR_AFTER: Duration = Duration::from_secs(1);
 
-/// The longest line that is read as a password, in bytes.
+/// The longest line that is read as a password, in bytes: as long as Linux lets a line at a terminal be.
 const MAX_PASSWORD: u64 = 4096;
 
 /// Ctrl-C came before the end.

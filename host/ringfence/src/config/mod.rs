@@ -8,9 +8,9 @@ mod home;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use ringfence_core::gates::policy::{OperatorLimits, PolicyRules};
+use ringfence_core::gates::policy::PolicyRules;
 use ringfence_core::gates::rate::{RateRule, RateRules};
-use ringfence_core::limit::{LimitKind, LimitSet};
+use ringfence_core::limit::{LimitKind, LimitSet, OperatorLimits};
 use ringfence_core::tool::RateLimit;
 use ringfence_distribution::{Allowance, IndexPlace};
 use ringfence_egress::FixedHosts;

@@ -7,14 +7,16 @@ mod translate;
 mod transport;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use ringfence_core::call::Progress;
 use ringfence_core::caller::Caller;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ErrorData, Implementation, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, ProgressToken, ServerCapabilities, ServerConfig, SubscriptionFilter,
+    CallToolRequestParams, CallToolResponse, ErrorData, Implementation, InitializeRequestParams, InitializeResult,
+    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken, ServerCapabilities,
+    ServerConfig, SubscriptionFilter,
 };
 use rmcp::service::{Peer, RequestContext, RoleServer, ServerInitializeError, SubscriptionContext};
 use rmcp::transport::Transport;
@@ -27,16 +29,18 @@ use self::transport::Lines;
 use crate::door::Door;
 use crate::request::{EVENT_QUEUE, Event, Reply, Request, RequestError, ToolEntry};
 
-/// After the owner went away. What changed meanwhile is told then.
+/// After the owner went away: about as long as another one takes to start. What changed meanwhile is told then.
 const BEFORE_FOLLOWING_AGAIN: Duration = Duration::from_millis(200);
 
-/// How long calls that were cancelled may take to be on record, in whichever process that is.
+/// How long calls that were cancelled may take to be on record, in whichever process that is: as long as one waits for a
+/// process that owns the state and does not answer.
 const FOR_THE_LAST_CALLS: Duration = Duration::from_secs(10);
 
-/// How long the client may take to read what was said last.
+/// How long the client may take to read what was said last. The SDKs' clients kill a server that is still there two
+/// seconds after they left.
 const FOR_THE_LAST_LINES: Duration = Duration::from_secs(2);
 
-/// How many subscriptions one client may have.
+/// How many subscriptions one client may have. One tells it all; each is a task that stays.
 const MAX_SUBSCRIPTIONS: usize = 8;
 
 /// One client's server.
@@ -47,6 +51,8 @@ pub(crate) struct McpServer {
     changes: watch::Receiver<u64>,
     calls: TaskTracker,
     subscriptions: Arc<Semaphore>,
+    /// Whether the client has shaken hands.
+    initialized: Arc<AtomicBool>,
     /// Cancelled when the client goes away.
     gone: CancellationToken,
 }
@@ -55,8 +61,9 @@ impl McpServer {
     /// A server that calls as `caller`.
     pub(crate) fn new(door: Arc<Door>, caller: Caller) -> Self {
         let changes = watch_tools(door.clone());
-        let (calls, gone) = (TaskTracker::new(), CancellationToken::new());
-        Self { door, caller, changes, calls, subscriptions: Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS)), gone }
+        let subscriptions = Arc::new(Semaphore::new(MAX_SUBSCRIPTIONS));
+        let (calls, initialized, gone) = (TaskTracker::new(), Arc::default(), CancellationToken::new());
+        Self { door, caller, changes, calls, subscriptions, initialized, gone }
     }
 
     /// Serves standard input and output until the client closes them or `stop` is cancelled. Calls that run then get a
@@ -110,11 +117,30 @@ impl ServerHandler for McpServer {
             .with_instructions("Every tool here runs under limits that its operator set; errors name the limit.")
     }
 
+    /// Once: by a second handshake a client would change what was agreed on under requests that run.
+    async fn initialize(
+        &self,
+        client: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        if self.initialized.swap(true, Ordering::Relaxed) {
+            let message = "the session is initialized already; for another one, start another server";
+            return Err(ErrorData::invalid_request(message, None));
+        }
+        context.peer.set_peer_info(client.clone());
+        self.negotiate_initialize(&client)
+    }
+
+    /// All tools are one page, so no cursor was ever given out.
     async fn list_tools(
         &self,
-        _page: Option<PaginatedRequestParams>,
+        page: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
+        if page.is_some_and(|page| page.cursor.is_some()) {
+            let message = "the `cursor` is none that this server gave out; without one, `tools/list` lists all tools";
+            return Err(ErrorData::invalid_params(message, None));
+        }
         let tools = self.tools().await?;
         Ok(ListToolsResult::with_all_items(tools.into_iter().map(translate::tool).collect()))
     }

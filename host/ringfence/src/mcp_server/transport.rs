@@ -2,8 +2,8 @@
 //!
 //! rmcp's own passes over what it cannot read, and reads on however much waits to be written. Here a line that is no
 //! message is refused, with the id of the request where one can be found; nothing is read from a client that does not
-//! read; a request whose id another one has is refused; and while requests wait for their place, what cancels one of them
-//! or one that runs passes by.
+//! read; a request whose id another one has is refused; and while requests wait for their place, a ping passes by, and so
+//! does what cancels one of them or one that runs.
 //!
 //! - [`input`]: lines as they come;
 //! - [`message`]: what a line says;
@@ -93,8 +93,9 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 }
 
-/// Lets a request of so many `bytes` wait for its place. Anything else passes by, and so does a subscription: it stays as
-/// long as the client does, and the server bounds their number.
+/// Lets a request of so many `bytes` wait for its place. Anything else passes by, and so do a ping, which asks whether the
+/// server is there, however busy, and a subscription, which stays as long as the client does: the server bounds their
+/// number.
 ///
 /// # Errors
 /// When it is a request and another one has its id.
@@ -105,7 +106,7 @@ fn pass(
 ) -> Result<Option<ClientJsonRpcMessage>, Refusal> {
     Ok(match message {
         JsonRpcMessage::Request(request) if requests.uses(&request.id) => return Err(Refusal::id_in_use(&request.id)),
-        JsonRpcMessage::Request(request) if is_subscription(&request.request) => {
+        JsonRpcMessage::Request(request) if takes_no_place(&request.request) => {
             requests.started(&request.id);
             Some(JsonRpcMessage::Request(request))
         }
@@ -154,8 +155,8 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
     }
 }
 
-fn is_subscription(request: &ClientRequest) -> bool {
-    matches!(request, ClientRequest::SubscriptionsListenRequest(_))
+fn takes_no_place(request: &ClientRequest) -> bool {
+    matches!(request, ClientRequest::PingRequest(_) | ClientRequest::SubscriptionsListenRequest(_))
 }
 
 #[cfg(test)]

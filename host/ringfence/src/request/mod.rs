@@ -195,7 +195,8 @@ pub(crate) struct InstallRequest {
     pub(crate) check_only: bool,
 }
 
-/// How many events may wait for whoever asked. Further ones are dropped: a tool cannot fill the host with its progress.
+/// How many events may wait for whoever asked. Further ones are dropped: a tool cannot fill the host with its progress. A
+/// report has at most a kilobyte of text, so these are a quarter of a megabyte, and more than anybody reads at a time.
 pub(crate) const EVENT_QUEUE: usize = 256;
 
 /// What happens before the answer.

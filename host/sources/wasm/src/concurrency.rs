@@ -126,7 +126,8 @@ impl Concurrency {
 }
 
 impl ToolPlaces {
-    /// A place for a call by `caller` at `depth`, which the gate keeps to at most [`MAX_DEPTH`].
+    /// A place for a call by `caller` at `depth`, which the gate keeps to at most [`MAX_DEPTH`]. How long it is waited for
+    /// is bounded here, so it is no part of the call's own time.
     ///
     /// # Errors
     /// [`ToolError::Unavailable`] when there is none in time.

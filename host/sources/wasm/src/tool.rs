@@ -31,7 +31,7 @@ impl Tool for WasmTool {
     async fn execute(&self, permit: Permit) -> Result<RawOutput, ToolError> {
         let call = permit.call();
         let (caller, depth) = (call.context().caller.key(), call.context().depth);
-        let place = self.places.place(caller, depth).await?;
+        let place = permit.wait_for(self.places.place(caller, depth)).await?;
         let loaded = self.component.loaded().await;
         let loaded = loaded.map_err(|error| ToolError::Unavailable { reason: error.to_string(), retry_after: None })?;
 

@@ -11,9 +11,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use regex::Regex;
 
+use super::chars::run;
 use super::keys::credential;
 use super::spans::{Label, Span};
-use super::tokens::run;
 
 /// Parts of the words in [`keys`](super::keys). Without its first letter one spelling covers two.
 const KEYWORDS: [&str; 18] = [

@@ -10,9 +10,9 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Deserializer, Map, Value};
 
+use super::chars::run;
 use super::keys::credential;
 use super::redactor::Redactor;
-use super::tokens::run;
 
 /// What the names above a value say about it.
 #[derive(Clone, Copy)]

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use bytes::Bytes;
 
+use super::chars::breaks;
 use super::spans::{Label, Marks};
 use super::tokens::{self, Found};
 
@@ -56,7 +57,7 @@ impl FormsInStream {
         if piece.is_empty() {
             return Bytes::new();
         }
-        let closed = !self.in_key && piece.iter().any(|byte| tokens::breaks(*byte));
+        let closed = !self.in_key && piece.iter().any(|byte| breaks(*byte));
         self.dropping = None;
         self.has_begun = false;
         if self.held.len() < self.look_at && !closed {

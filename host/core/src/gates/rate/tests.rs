@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::bucket::Bucket;
 use super::*;
 use crate::caller::CallerKey;
-use crate::gates::policy::OperatorLimits;
+use crate::limit::OperatorLimits;
 
 /// How many calls of `bucket` pass when one is tried at each of `times`.
 fn admitted(bucket: &Bucket, now: &AtomicU64, times: &[u64]) -> Vec<u64> {

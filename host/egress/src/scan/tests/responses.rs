@@ -68,7 +68,7 @@ fn percent(value: &str, stays: &str) -> String {
 
 /// As the library writes what its caller calls a query. A `%` of the value would stand for itself there.
 fn in_query(value: &str) -> String {
-    let mut url = url::Url::parse("https://a.test/").unwrap();
+    let mut url = Url::parse("https://a.test/").unwrap();
     url.set_query(Some(value));
     let ambiguous = value.contains(['%', '\n']);
     if ambiguous { percent_all(value) } else { url.query().unwrap().to_owned() }

@@ -6,7 +6,8 @@ use tokio::io::{AsyncBufReadExt as _, AsyncRead, BufReader};
 
 use super::message::{Refusal, too_long};
 
-/// The longest line, in bytes, in which the id of a message that is too long is looked for.
+/// The longest line, in bytes, in which the id of a message that is too long is looked for: four times the longest message,
+/// so that whoever sends one that is a little too long learns which. A longer line is not held.
 pub(super) const MAX_LINE: usize = 64 << 20;
 
 /// The lines of a client.

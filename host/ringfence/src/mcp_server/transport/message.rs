@@ -1,11 +1,10 @@
 //! What a line says: a message, nothing, or why it is refused.
 
 use rmcp::model::SubscriptionsListenRequestParams;
-use rmcp::model::{CallToolRequestParams, InitializeRequestParams, PaginatedRequestParams};
+use rmcp::model::{CallToolRequestParams, InitializeRequestParams, JsonObject, PaginatedRequestParams};
 use rmcp::model::{ClientJsonRpcMessage, ClientRequest, ErrorData, JsonRpcMessage, JsonRpcVersion2_0, RequestId};
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// The longest message, in bytes: twice the largest parameters that a tool takes by default, since clients escape them.
@@ -15,7 +14,7 @@ pub(super) const MAX_MESSAGE: usize = 16 << 20;
 /// 70 MB.
 const MAX_VALUES: usize = 250_000;
 
-/// The longest id of a request, in bytes: that of a cancelled one is kept.
+/// The longest id of a request, in bytes: that of a cancelled one is kept. Clients use numbers, or UUIDs of 36.
 const MAX_ID: usize = 1024;
 
 /// Why a line is no message, for whoever sent it: the answer to it.
@@ -48,18 +47,20 @@ impl Refusal {
 /// What of a message can be found in a line that is none.
 #[derive(Default, Deserialize)]
 #[serde(default)]
-struct Envelope {
+struct Envelope<'a> {
     jsonrpc: Option<Box<RawValue>>,
     #[serde(deserialize_with = "present")]
     id: Option<Box<RawValue>>,
     method: Option<Box<RawValue>>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
     #[serde(deserialize_with = "present")]
     result: Option<IgnoredAny>,
     #[serde(deserialize_with = "present")]
     error: Option<IgnoredAny>,
 }
 
-impl Envelope {
+impl Envelope<'_> {
     /// Whether JSON-RPC has it answered: neither a notification nor a response is.
     fn wants_answer(&self) -> bool {
         let notifies = self.id.is_none() && self.method.is_some();
@@ -73,17 +74,23 @@ impl Envelope {
     }
 
     /// What is wrong with it, where that can be said better than by `error`.
-    fn problem(&self, error: &serde_json::Error) -> String {
+    fn problem(&self, error: &serde_json::Error) -> ErrorData {
         let is_id = |id: &RawValue| serde_json::from_str::<RequestId>(id.get()).is_ok();
-        if self.jsonrpc.as_ref().is_none_or(|version| version.get() != "\"2.0\"") {
+        let method = self.method.as_ref().and_then(|method| serde_json::from_str::<String>(method.get()).ok());
+        let problem = if self.jsonrpc.as_ref().is_none_or(|version| version.get() != "\"2.0\"") {
             "`jsonrpc` has to be \"2.0\"".to_owned()
         } else if self.id.as_ref().is_some_and(|id| !is_id(id)) {
             "`id` has to be a string or an integer of 64 bits".to_owned()
-        } else if self.method.as_ref().is_none_or(|method| !method.get().starts_with('"')) {
-            "`method` has to be there, a string".to_owned()
+        } else if let Some(method) = method {
+            // It is JSON, so that only its metadata and the kind of its parameters are left to be wrong.
+            match wrong_params(&method, self.params).filter(|_| error.is_data()) {
+                Some(wrong) => return wrong,
+                None => error.to_string(),
+            }
         } else {
-            error.to_string()
-        }
+            "`method` has to be there, a string".to_owned()
+        };
+        ErrorData::invalid_request(format!("the line is no message of MCP: {problem}"), None)
     }
 }
 
@@ -99,17 +106,17 @@ pub(super) fn read(line: &[u8]) -> Result<Option<ClientJsonRpcMessage>, Refusal>
         return Ok(None);
     }
     if line.len() > MAX_MESSAGE {
-        let envelope = serde_json::from_slice::<Envelope>(line).unwrap_or_default();
+        let envelope = serde_json::from_slice::<Envelope<'_>>(line).unwrap_or_default();
         return Err(too_long(envelope.request_id()));
     }
     if line.len() > MAX_VALUES && values(line) > MAX_VALUES {
-        let envelope: Envelope = serde_json::from_slice(line).unwrap_or_default();
+        let envelope: Envelope<'_> = serde_json::from_slice(line).unwrap_or_default();
         let problem = format!("the message has more than {MAX_VALUES} values; send less, for example as one text");
         return Err(Refusal::new(envelope.request_id(), ErrorData::invalid_request(problem, None)));
     }
     match serde_json::from_slice::<ClientJsonRpcMessage>(line) {
         Ok(JsonRpcMessage::Request(request)) => {
-            match wrong_id(&request.id).or_else(|| wrong_params(&request.request)) {
+            match wrong_id(&request.id).or_else(|| misread(&request.request, line)) {
                 Some(error) => Err(Refusal::of(&request.id, error)),
                 None => Ok(Some(JsonRpcMessage::Request(request))),
             }
@@ -146,14 +153,14 @@ fn unreadable(line: &[u8], error: &serde_json::Error) -> Result<Option<ClientJso
             "the line is no message of MCP but a batch, which is not taken: send each message on a line of its own";
         return Err(Refusal::new(None, ErrorData::invalid_request(problem, None)));
     }
-    let (id, error) = match serde_json::from_slice::<Envelope>(line) {
+    let (id, error) = match serde_json::from_slice::<Envelope<'_>>(line) {
         Ok(envelope) if !envelope.wants_answer() => {
             tracing::debug!(method = ?envelope.method, %error, "a notification or response that is not MCP's");
             return Ok(None);
         }
         Ok(envelope) => {
-            let problem = format!("the line is no message of MCP: {}", envelope.problem(error));
-            (envelope.request_id(), ErrorData::invalid_request(problem, None))
+            let problem = envelope.problem(error);
+            (envelope.request_id(), problem)
         }
         Err(wrong) if wrong.is_data() => {
             let problem = format!("the line is no message of MCP, which is one JSON object: {wrong}");
@@ -174,20 +181,39 @@ fn wrong_id(id: &RequestId) -> Option<ErrorData> {
     long.then(|| ErrorData::invalid_request(format!("the `id` is longer than {MAX_ID} bytes; a number will do"), None))
 }
 
-/// What is wrong with the parameters of a method that there is. rmcp takes such a request for one of an unknown method.
-fn wrong_params(request: &ClientRequest) -> Option<ErrorData> {
-    let ClientRequest::CustomRequest(request) = request else { return None };
-    let params = request.params.clone().unwrap_or_else(|| Value::Object(serde_json::Map::new()));
-    let problem = match request.method.as_str() {
-        "initialize" => problem::<InitializeRequestParams>(params),
-        "tools/call" => problem::<CallToolRequestParams>(params),
-        "tools/list" => problem::<PaginatedRequestParams>(params),
-        "subscriptions/listen" => problem::<SubscriptionsListenRequestParams>(params),
-        _ => None,
-    }?;
-    Some(ErrorData::invalid_params(format!("the parameters of `{}` are not valid: {problem}", request.method), None))
+/// What is wrong with the parameters of a `request` that rmcp may have misread: it takes one with wrong ones for one of an
+/// unknown method, and where they are optional for one without any. What it made of them shows no field that is there
+/// twice, so they are looked at in the `line`.
+fn misread(request: &ClientRequest, line: &[u8]) -> Option<ErrorData> {
+    if !matches!(request, ClientRequest::CustomRequest(_) | ClientRequest::ListToolsRequest(_)) {
+        return None;
+    }
+    let envelope: Envelope<'_> = serde_json::from_slice(line).ok()?;
+    wrong_params(request.method(), envelope.params)
 }
 
-fn problem<T: DeserializeOwned>(params: Value) -> Option<serde_json::Error> {
-    serde_json::from_value::<T>(params).err()
+fn wrong_params(method: &str, params: Option<&RawValue>) -> Option<ErrorData> {
+    let problem: fn(&str) -> Option<String> = match method {
+        "initialize" => problem::<InitializeRequestParams>,
+        "server/discover" => problem::<NoParams<JsonObject>>,
+        "subscriptions/listen" => problem::<SubscriptionsListenRequestParams>,
+        "tools/call" => problem::<CallToolRequestParams>,
+        "tools/list" => problem::<PaginatedRequestParams>,
+        _ => problem::<NoParams<Option<JsonObject>>>,
+    };
+    let problem = problem(params.map_or("{}", RawValue::get))?;
+    Some(ErrorData::invalid_params(format!("the parameters of `{method}` are not valid: {problem}"), None))
+}
+
+/// The parameters of a method that has none of its own, but the metadata that each may have, or has to.
+#[derive(Deserialize)]
+struct NoParams<M> {
+    _meta: M,
+}
+
+fn problem<T: DeserializeOwned>(params: &str) -> Option<String> {
+    if !params.starts_with('{') {
+        return Some("they have to be an object".to_owned());
+    }
+    serde_json::from_str::<T>(params).err().map(|error| error.to_string())
 }

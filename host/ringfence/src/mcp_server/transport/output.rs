@@ -7,7 +7,8 @@ use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-/// How many lines wait to be written. Beyond that nothing is read, and who puts one waits.
+/// How many lines wait to be written. Beyond that nothing is read, and who puts one waits. Each can be a result, which has
+/// up to 8 MiB by default, escaped.
 pub(super) const MAX_UNWRITTEN: usize = 8;
 
 /// The way to a client. The task that writes ends when all is written and the last of these is gone.

@@ -12,20 +12,22 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::message::MAX_MESSAGE;
 
-/// How many requests of one client run at once.
+/// How many requests of one client run at once: four times what it may call of one tool by default.
 pub(super) const MAX_RUNNING: usize = 64;
 
 /// How many bytes they have together: the longest message leaves room for another.
 pub(super) const MAX_RUNNING_BYTES: usize = 2 * MAX_MESSAGE;
 
-/// How many wait behind them.
+/// How many wait behind them. They are searched for the id of each that comes, so there are few. While there are so many,
+/// nothing is read, not even a ping.
 pub(super) const MAX_WAITING: usize = 256;
 
-/// How many bytes wait behind them; the last that is let in may go beyond.
+/// How many bytes wait behind them, one of the longest messages; the last that is let in may go beyond.
 const MAX_WAITING_BYTES: usize = MAX_MESSAGE;
 
 /// How many ids of cancelled requests are kept from being used again. What such a request still answers is taken for the
-/// answer to the next one of that id.
+/// answer to the next one of that id. They take 1 MiB at most, and a call ends soon after it is cancelled: one before so
+/// many others says nothing any more.
 const MAX_CANCELLED: usize = 1024;
 
 /// The requests of one client.

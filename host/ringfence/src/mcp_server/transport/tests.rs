@@ -1,3 +1,5 @@
+use std::time::Duration;
+
 use futures::FutureExt as _;
 use rmcp::model::ErrorData;
 use serde_json::{Value, json};
@@ -72,6 +74,42 @@ fn wrong_parameters_are_said_to_be_that() {
     let (code, ..) = refused(r#"{"jsonrpc":"2.0","id":7,"method":"tools/call"}"#).unwrap();
     assert_eq!(code, -32602);
     assert!(refused(&request(7, "x/unknown", &json!({}))).is_none(), "the server knows whether there is such a method");
+}
+
+/// rmcp would take most for requests of an unknown method, and those of `tools/list` for right.
+#[test]
+fn wrong_parameters_are_found_in_the_line_as_it_was_written() {
+    for (method, params, cause) in [
+        ("tools/call", r#"{"name":"echo","name":"time"}"#, "duplicate field `name`"),
+        ("tools/call", r#"{"name":"echo","_meta":{},"_meta":{}}"#, "duplicate field `_meta`"),
+        ("tools/call", r#"["echo"]"#, "have to be an object"),
+        ("initialize", r#"{"protocolVersion":"1","protocolVersion":"1"}"#, "duplicate field `protocolVersion`"),
+        ("subscriptions/listen", r#"{"notifications":{},"notifications":{}}"#, "duplicate field `notifications`"),
+        ("server/discover", r#"{"_meta":{},"_meta":{}}"#, "duplicate field `_meta`"),
+        ("server/discover", "null", "missing field `_meta`"),
+        ("ping", r#"{"_meta":{},"_meta":{}}"#, "duplicate field `_meta`"),
+        ("ping", r#"{"_meta":1}"#, "invalid type: integer `1`, expected a map"),
+        ("tools/list", r#"{"cursor":"a","cursor":"b"}"#, "duplicate field `cursor`"),
+        ("tools/list", r#"{"cursor":5}"#, "invalid type: integer `5`, expected a string"),
+        ("tools/list", "[]", "have to be an object"),
+        ("x/unknown", "[]", "have to be an object"),
+    ] {
+        let line = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{method}","params":{params}}}"#);
+        let (code, id, why) = refused(&line).unwrap_or_else(|| panic!("taken: {line}"));
+        assert_eq!((code, id), (-32602, json!(7)), "{line}: {why}");
+        assert!(why.contains(&format!("`{method}`")) && why.contains(cause), "{line}: {why}");
+    }
+    for (method, params) in [
+        ("tools/call", r#"{"name":"echo","x":1,"x":2}"#),
+        ("tools/list", r#"{"_meta":{"a":1},"x":1,"x":2}"#),
+        ("tools/list", "{}"),
+        ("tools/list", "null"),
+        ("ping", r#"{"_meta":{"a":1}}"#),
+        ("ping", "null"),
+    ] {
+        let line = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"{method}","params":{params}}}"#);
+        assert_eq!(refused(&line), None, "{line}");
+    }
 }
 
 #[test]
@@ -155,7 +193,7 @@ async fn a_line_that_is_too_long_is_refused_and_the_next_one_taken() {
 async fn further_requests_wait_until_one_that_runs_has_ended() {
     let (mut lines, mut client, _answers) = connected();
     for id in 0..=MAX_RUNNING as u64 {
-        client.write_all(format!("{}\n", request(id, "ping", &json!({}))).as_bytes()).await.unwrap();
+        client.write_all(format!("{}\n", request(id, "tools/list", &json!({}))).as_bytes()).await.unwrap();
     }
     let mut running = Vec::new();
     for _ in 0..MAX_RUNNING {
@@ -219,10 +257,10 @@ async fn a_cancellation_passes_those_that_wait() {
     let last = MAX_RUNNING as u64;
     let mut running = Vec::new();
     for id in 0..last {
-        send(&mut client, &request(id, "ping", &json!({}))).await;
+        send(&mut client, &request(id, "tools/list", &json!({}))).await;
         running.push(lines.receive().await.unwrap());
     }
-    for line in [request(last, "ping", &json!({})), request(last + 1, "ping", &json!({})), cancel(3)] {
+    for line in [request(last, "tools/list", &json!({})), request(last + 1, "tools/list", &json!({})), cancel(3)] {
         send(&mut client, &line).await;
     }
     let passed = lines.receive().await.unwrap();
@@ -234,11 +272,30 @@ async fn a_cancellation_passes_those_that_wait() {
 }
 
 #[tokio::test]
+async fn a_ping_passes_those_that_run_and_wait() {
+    let (mut lines, mut client, _answers) = connected();
+    let last = MAX_RUNNING as u64;
+    let mut running = Vec::new();
+    for id in 0..last {
+        send(&mut client, &request(id, "tools/list", &json!({}))).await;
+        running.push(lines.receive().await.unwrap());
+    }
+    send(&mut client, &request(last, "tools/list", &json!({}))).await;
+    for ping in last + 1..2 * last {
+        send(&mut client, &request(ping, "ping", &json!({}))).await;
+        let passed = tokio::time::timeout(Duration::from_secs(10), lines.receive()).await.expect("it waits for nobody");
+        assert_eq!(id(&passed.unwrap()), Some(json!(ping)));
+    }
+    running.clear();
+    assert_eq!(id(&lines.receive().await.unwrap()), Some(json!(last)), "it still waits");
+}
+
+#[tokio::test]
 async fn those_that_wait_are_bounded_and_the_end_comes_behind_them() {
     let (mut lines, mut client, _answers) = connected();
     let all = (MAX_RUNNING + MAX_WAITING) as u64;
     for id in 0..=all {
-        send(&mut client, &request(id, "ping", &json!({}))).await;
+        send(&mut client, &request(id, "tools/list", &json!({}))).await;
     }
     send(&mut client, &cancel(0)).await;
     drop(client);
