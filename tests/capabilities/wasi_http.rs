@@ -1,5 +1,7 @@
 //! Requests by the HTTP of WASI: they pass the same door as those of `network.rs`, and their bodies go as they are made.
 
+use std::sync::{Arc, Barrier};
+
 use serde_json::{Value, json};
 
 use super::network::{EXCEEDED, SECRET, asks};
@@ -256,6 +258,22 @@ fn a_guest_need_not_read_what_it_asked_for() {
     let home = granted(&server, "", "");
     let answer = fetch(&home, &json!({"method": "GET", "url": server.url("/api/x"), "read": "nothing"}));
     assert_eq!(answer["status"], 200);
+}
+
+#[test]
+fn requests_at_once_all_go_on_whichever_answer_is_waited_for() {
+    for with_body in [json!([]), json!([0]), json!([1]), json!([2])] {
+        // Nobody is answered before all have asked.
+        let all = Arc::new(Barrier::new(3));
+        let server = Server::new(move |_| {
+            all.wait();
+            ("200 OK".into(), b"ok".to_vec())
+        });
+        let home = granted(&server, "", "");
+        let urls = ["/api/a", "/api/b", "/api/c"].map(|path| server.url(path));
+        let answer = call(&home, "fetch_several", &json!({"urls": urls, "with_body": with_body})).json();
+        assert_eq!(answer, json!([200, 200, 200]), "{with_body}");
+    }
 }
 
 #[test]

@@ -1,10 +1,11 @@
 //! The time that a call may take.
 
 use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures::FutureExt as _;
-use tokio::sync::watch;
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 /// When a call ends at the latest. Its clock stands while the call waits for a place: the time is for what the tool does,
@@ -12,22 +13,35 @@ use tokio::time::Instant;
 /// same clock.
 #[derive(Clone, Debug)]
 pub(crate) struct Deadline {
-    /// `None` while the clock stands, and where no clock counts so far.
-    own: watch::Sender<Option<Instant>>,
+    own: Arc<Own>,
     /// When the call above this one ends, where there is one that does. It goes on while this one waits.
     above: Option<Instant>,
+}
+
+#[derive(Debug)]
+struct Own {
+    clock: Mutex<Clock>,
+    goes_on: Notify,
+}
+
+/// A call's own clock.
+#[derive(Clone, Copy, Debug)]
+enum Clock {
+    /// It runs, until then if that is a time at all.
+    Runs(Option<Instant>),
+    Stands,
 }
 
 impl Deadline {
     /// From now on, for as long as `limit`.
     pub(crate) fn new(limit: Duration, above: Option<Instant>) -> Self {
-        Self { own: watch::Sender::new(Instant::now().checked_add(limit)), above }
+        let clock = Mutex::new(Clock::Runs(Instant::now().checked_add(limit)));
+        Self { own: Arc::new(Own { clock, goes_on: Notify::new() }), above }
     }
 
     /// When it passes, as far as that can be said now.
     pub(crate) fn ends(&self) -> Option<Instant> {
-        let own = *self.own.borrow();
-        own.into_iter().chain(self.above).min()
+        self.earliest(*self.clock())
     }
 
     /// How much time is left.
@@ -37,11 +51,21 @@ impl Deadline {
 
     /// Waits until it has passed.
     pub(crate) async fn passed(&self) {
-        let mut own = self.own.subscribe();
         loop {
-            tokio::select! {
-                () = tokio::time::sleep(self.left()) => return,
-                _ = own.changed() => {}
+            // Before the look at the clock, so that it does not go on unseen.
+            let goes_on = self.own.goes_on.notified();
+            let clock = *self.clock();
+            let end = until(self.earliest(clock));
+            match clock {
+                Clock::Runs(_) => end.await,
+                Clock::Stands => tokio::select! {
+                    () = end => {}
+                    () = goes_on => {}
+                },
+            }
+            // Meanwhile it may have stood: then it ends later.
+            if self.left().is_zero() {
+                return;
             }
         }
     }
@@ -53,10 +77,33 @@ impl Deadline {
         if let Some(place) = place.as_mut().now_or_never() {
             return place;
         }
-        let (ends, begun) = (self.own.send_replace(None), Instant::now());
+        let (clock, begun) = (std::mem::replace(&mut *self.clock(), Clock::Stands), Instant::now());
         let place = place.await;
-        self.own.send_replace(ends.and_then(|ends| ends.checked_add(begun.elapsed())));
+        *self.clock() = match clock {
+            Clock::Runs(ends) => Clock::Runs(ends.and_then(|ends| ends.checked_add(begun.elapsed()))),
+            Clock::Stands => Clock::Stands,
+        };
+        self.own.goes_on.notify_waiters();
         place
+    }
+
+    fn earliest(&self, clock: Clock) -> Option<Instant> {
+        let own = match clock {
+            Clock::Runs(ends) => ends,
+            Clock::Stands => None,
+        };
+        own.into_iter().chain(self.above).min()
+    }
+
+    fn clock(&self) -> MutexGuard<'_, Clock> {
+        self.own.clock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+async fn until(end: Option<Instant>) {
+    match end {
+        Some(end) => tokio::time::sleep_until(end).await,
+        None => std::future::pending().await,
     }
 }
 

@@ -72,7 +72,8 @@ pub enum PackageError {
     /// The same version with other contents.
     #[error(
         "`{source_name}` {version} was installed before with other contents ({pinned}, this is {offered}): \
-         ask the publisher, who should have given it a new version"
+         ask the publisher, who should have given it a new version; if that is you, raise `version` in ringfence.toml and \
+         build it again"
     )]
     SameVersion {
         /// The name.

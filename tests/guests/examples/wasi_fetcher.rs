@@ -197,6 +197,34 @@ fn code(code: ErrorCode) -> String {
 }
 
 #[derive(Deserialize, JsonSchema)]
+struct Several {
+    /// The URLs.
+    urls: Vec<String>,
+    /// Of which of them, by place, the request has a body.
+    #[serde(default)]
+    with_body: Vec<usize>,
+}
+
+/// Sends a request to each before it waits for any answer, waits for the last one first, and gives back the statuses.
+#[tool]
+fn fetch_several(args: Several) -> Json<Value> {
+    Json(fetched_at_once(&args).map_or_else(|error| json!({ "error": error }), |statuses| json!(statuses)))
+}
+
+fn fetched_at_once(args: &Several) -> Result<Vec<u16>, String> {
+    let send = |(place, url): (usize, &String)| {
+        let has_body = args.with_body.contains(&place);
+        let request = request(if has_body { "POST" } else { "GET" }, url, &[])?;
+        let body = has_body.then(|| request.body().map_err(|()| "no body")).transpose()?;
+        let future = handle(request, None).map_err(code)?;
+        body.map(|body| write(body, b"body", &End::Finish)).transpose()?;
+        Ok::<_, String>(future)
+    };
+    let futures = args.urls.iter().enumerate().map(send).collect::<Result<Vec<_>, _>>()?;
+    futures.iter().rev().map(|future| Ok(response(future)?.status())).collect()
+}
+
+#[derive(Deserialize, JsonSchema)]
 struct Converse {
     /// The URL.
     url: String,
@@ -230,4 +258,4 @@ fn conversed(args: &Converse) -> Result<Vec<String>, String> {
     Ok(answers)
 }
 
-export_tools!(fetch, converse);
+export_tools!(fetch, fetch_several, converse);

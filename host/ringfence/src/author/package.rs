@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use ringfence_core::limit::{LimitSet, Limits};
 use ringfence_core::schema_rules::{self, SchemaProblem};
 use ringfence_core::tool::ToolSpec;
-use ringfence_package::{Component, ComponentError, Manifest, ManifestError, PackageInfo, reading, section};
+use ringfence_package::{
+    Capabilities, Component, ComponentError, Manifest, ManifestError, PackageInfo, reading, section,
+};
 use ringfence_source_wasm::{Engine, EngineError, ProbeError};
 use thiserror::Error;
 
@@ -129,7 +131,8 @@ async fn with_tools(
     info: PackageInfo,
     given: Option<Vec<ToolSpec>>,
 ) -> Result<(Vec<u8>, Manifest, Vec<String>), PackError> {
-    let contract = Component::read(component)?.contract()?;
+    let read = Component::read(component)?;
+    let contract = read.contract()?;
     // Asked in any case: what cannot be asked cannot be called.
     let own = definitions(component, &info.limits).await?;
     let tools = match given {
@@ -137,7 +140,7 @@ async fn with_tools(
         Some(given) => given,
         None => own,
     };
-    let mut warnings = Vec::new();
+    let mut warnings = unasked(&read.imports, &info.capabilities);
     for tool in &tools {
         warnings.extend(check_schemas(tool)?);
     }
@@ -155,6 +158,25 @@ pub async fn definitions(component: &[u8], limits: &LimitSet) -> Result<Vec<Tool
     let code = engine.compile(component).map_err(ProbeError::Code)?;
     let limits = Limits::effective(limits, &LimitSet::default());
     Ok(ringfence_source_wasm::definitions(&engine, &code, &limits).await?)
+}
+
+/// The warnings about what a component uses and its manifest does not ask for: nobody can grant that.
+fn unasked(imports: &[String], asked: &Capabilities) -> Vec<String> {
+    let abilities = [
+        ("ringfence:tool/http@", asked.http.is_empty(), "sends requests", "[[capabilities.http]]"),
+        ("wasi:http/outgoing-handler@", asked.http.is_empty(), "sends requests", "[[capabilities.http]]"),
+        ("ringfence:tool/secrets@", asked.secrets.is_empty(), "uses secrets", "[capabilities.secrets]"),
+        ("ringfence:tool/workspace@", asked.workspace.is_empty(), "uses files", "[capabilities.workspace]"),
+        ("ringfence:tool/tools@", asked.tools.is_empty(), "calls other tools", "[capabilities.tools]"),
+        ("ringfence:tool/state@", asked.state.is_none(), "keeps values between calls", "[capabilities.state]"),
+    ];
+    let lacking = abilities.into_iter().filter(|(interface, is_unasked, ..)| {
+        *is_unasked && imports.iter().any(|import| import.starts_with(interface))
+    });
+    let warning = |(_, _, does, section)| {
+        format!("it {does}, and its manifest does not ask for that: add {section}, or none of its tools can run")
+    };
+    lacking.map(warning).collect()
 }
 
 /// The warnings about a tool's schemas.

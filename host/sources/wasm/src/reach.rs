@@ -41,7 +41,10 @@ impl Granter {
     /// How more is granted.
     pub(crate) fn remedy(self) -> &'static str {
         match self {
-            Self::Operator => "`ringfence grants` shows what it asks for, and `ringfence grant` grants it",
+            Self::Operator => {
+                "`ringfence grants` shows what it asks for, and `ringfence grant` grants it; where it does not ask, its author \
+                 has to add that to its ringfence.toml"
+            }
             Self::Program => "the program that embeds ringfence grants it where it registers the component",
         }
     }

@@ -1,31 +1,25 @@
 //! `wasi:http` for guests: its requests pass the same door as those of our own interface.
 //!
-//! The types and streams are wasmtime's; what it leaves to its host, sending a request, is here, and how a guest waits for
-//! the answer is in [`answering`]. Bodies go both ways as they are made. Redirects are not followed: a guest sees one as
-//! the answer that it is, and its next request is a decision of its own. A request may go on beside the guest, so going
-//! over a limit ends the call through its [`Outlet`].
+//! The types and streams are wasmtime's; what it leaves to its host, sending a request, is here. Bodies go both ways as
+//! they are made. Redirects are not followed: a guest sees one as the answer that it is, and its next request is a
+//! decision of its own. Requests run beside the guest, so going over a limit ends the call through its [`Outlet`].
 
-mod answering;
 mod errors;
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures::{FutureExt as _, StreamExt as _, stream};
-use http::HeaderMap;
+use futures::{StreamExt as _, stream};
 use http::header::CONTENT_LENGTH;
 use http_body::{Body as _, Frame};
 use http_body_util::{BodyExt as _, BodyStream, StreamBody};
 use ringfence_egress::{Body, EgressError, Request, Upload, UploadError, is_forbidden_header};
-use wasmtime::component::{Linker, Resource, ResourceTable};
-use wasmtime_wasi_http::p2::bindings::http::types::{ErrorCode, Method, Scheme};
-use wasmtime_wasi_http::p2::types::HostOutgoingRequest;
+use wasmtime::component::Linker;
 use wasmtime_wasi_http::{
     Error, ForbiddenHeaderFilter, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks, WasiHttpView,
 };
 
-use self::answering::{Answering, Outcome};
 use crate::outlet::Outlet;
 use crate::state::GuestState;
 
@@ -37,21 +31,13 @@ const MAX_FIELDS: usize = 64 << 10;
 
 /// Links `wasi:http`.
 pub(crate) fn link(linker: &mut Linker<GuestState>) -> wasmtime::Result<()> {
-    wasmtime_wasi_http::p2::add_only_http_to_linker_async(linker)?;
-    answering::link(linker)
+    wasmtime_wasi_http::p2::add_only_http_to_linker_async(linker)
 }
 
 /// What the host holds of `wasi:http` for one instance.
 pub(crate) struct WasiHttp {
     ctx: WasiHttpCtx,
-    hooks: Hooks,
-    outlet: Option<Outlet>,
-    /// Each request whose answer is not there yet has it as well.
-    unanswered: Arc<()>,
-    /// The request that only goes on while the guest waits for it, by its number in the table.
-    waiting: Option<u32>,
-    /// Goes with the instance, and before its streams do.
-    instance: Arc<()>,
+    sender: Sender,
 }
 
 impl WasiHttp {
@@ -59,93 +45,68 @@ impl WasiHttp {
     pub(crate) fn new() -> Self {
         let mut ctx = WasiHttpCtx::new();
         ctx.set_field_size_limit(MAX_FIELDS);
-        let (unanswered, instance) = Default::default();
-        Self { ctx, hooks: Hooks, outlet: None, unanswered, waiting: None, instance }
+        Self { ctx, sender: Sender { outlet: None, instance: Arc::default() } }
     }
 
     /// From now on requests go through `outlet`.
     pub(crate) fn begin(&mut self, outlet: Option<Outlet>) {
-        self.outlet = outlet;
-    }
-
-    /// Sends `request`. One without a body goes on while the guest waits for its answer; where that could keep another one
-    /// waiting, all of them go on beside the guest.
-    fn send(
-        &mut self,
-        table: &mut ResourceTable,
-        request: HostOutgoingRequest,
-        options: RequestOptions,
-    ) -> wasmtime::Result<Resource<Answering>> {
-        let is_alone = request.body.is_none() && Arc::strong_count(&self.unanswered) == 1;
-        let (outlet, unanswered) = (self.outlet.clone(), self.unanswered.clone());
-        let instance = Arc::downgrade(&self.instance);
-        let outcome = async move {
-            let outcome = match outlet {
-                Some(outlet) => exchange(&outlet, request, options, instance).await,
-                None => Err(errors::of(&EgressError::Nothing)),
-            };
-            drop(unanswered);
-            outcome
-        };
-        let mut answering = Answering::Waiting(outcome.boxed());
-        if is_alone {
-            answering.advance();
-        } else {
-            answering.go_on_beside();
-            if let Some(waiting) = self.waiting.take()
-                && let Ok(waiting) = table.get_mut(&Resource::<Answering>::new_borrow(waiting))
-            {
-                waiting.go_on_beside();
-            }
-        }
-        let resource = table.push(answering)?;
-        if is_alone {
-            self.waiting = Some(resource.rep());
-        }
-        Ok(resource)
+        self.sender.outlet = outlet;
     }
 }
 
 impl WasiHttpView for GuestState {
     fn http(&mut self) -> WasiHttpCtxView<'_> {
         let (http, table) = self.wasi_http();
-        WasiHttpCtxView { hooks: &mut http.hooks, table, ctx: &mut http.ctx }
+        WasiHttpCtxView { hooks: &mut http.sender, table, ctx: &mut http.ctx }
     }
 }
 
-/// What of wasmtime's part is ours to say.
-struct Hooks;
+/// Sends requests, each in a task that ends with the guest's handle on it.
+struct Sender {
+    outlet: Option<Outlet>,
+    /// Goes with the instance, and before its streams do.
+    instance: Arc<()>,
+}
 
-type Sent = Result<(http::Response<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>), Error>;
+type Answer = (http::Response<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>);
 
-impl WasiHttpHooks for Hooks {
+impl WasiHttpHooks for Sender {
     fn forbidden_header_filter(&mut self) -> ForbiddenHeaderFilter {
         // The length is checked against the body, and then the host's to set.
         Arc::new(|name| is_forbidden_header(name) && name != CONTENT_LENGTH)
+    }
+
+    fn set_host_header(&mut self) -> bool {
+        false
     }
 
     fn p2_outgoing_body_chunk_size(&mut self) -> usize {
         CHUNK
     }
 
-    /// Nothing is sent around [`WasiHttp::send`].
     fn send_request(
         &mut self,
-        _request: http::Request<WasiBody>,
-        _options: Option<RequestOptions>,
+        request: http::Request<WasiBody>,
+        options: Option<RequestOptions>,
         _response_processed: Box<dyn Future<Output = Result<(), Error>> + Send>,
-    ) -> Box<dyn Future<Output = Sent> + Send> {
-        Box::new(async { Err(Error::HttpRequestDenied) })
+    ) -> Box<dyn Future<Output = Result<Answer, Error>> + Send> {
+        let (outlet, instance) = (self.outlet.clone(), Arc::downgrade(&self.instance));
+        Box::new(async move {
+            let outlet = outlet.ok_or_else(|| errors::of(&EgressError::Nothing))?;
+            let response = exchange(&outlet, request, options.unwrap_or_default(), instance).await?;
+            let nothing_more: Box<dyn Future<Output = _> + Send> = Box::new(async { Ok(()) });
+            Ok((response, nothing_more))
+        })
     }
 }
 
 async fn exchange(
     outlet: &Outlet,
-    request: HostOutgoingRequest,
+    request: http::Request<WasiBody>,
     options: RequestOptions,
     instance: Weak<()>,
-) -> Outcome {
-    let (request, body) = taken(outlet, request, instance)?;
+) -> Result<http::Response<WasiBody>, Error> {
+    let (request, body) = taken(request, instance).map_err(|error| told(outlet, &error))?;
     let answer = outlet.send_once(request, body, options.connect_timeout);
     let answer = within(options.first_byte_timeout, answer).await?;
     let answer = answer.map_err(|error| told(outlet, &error))?;
@@ -157,48 +118,13 @@ async fn exchange(
 }
 
 /// What the guest asks for, as the door takes it.
-fn taken(outlet: &Outlet, request: HostOutgoingRequest, instance: Weak<()>) -> Result<(Request, Upload), ErrorCode> {
-    let url = url(&request)?;
-    let mut headers = HeaderMap::from(request.headers);
-    let said = headers.remove(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-    let headers = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
-    let upload = match request.body {
-        Some(body) => {
-            let length = said.or(body.size_hint().exact());
-            Upload::new(pieces(body, instance), length)
-        }
-        None => Upload::new(stream::empty(), said.or(Some(0))),
-    };
-    let request = Request::new(method(&request.method), &url, headers, "");
-    Ok((request.map_err(|error| told(outlet, &error.into()))?, upload))
-}
-
-fn url(request: &HostOutgoingRequest) -> Result<String, ErrorCode> {
-    let scheme = match &request.scheme {
-        None | Some(Scheme::Https) => "https",
-        Some(Scheme::Http) => "http",
-        Some(Scheme::Other(_)) => return Err(ErrorCode::HttpProtocolError),
-    };
-    let authority = request.authority.as_deref().unwrap_or_default();
-    let path = request.path_with_query.as_deref().unwrap_or_default();
-    // Without it, what is meant for a path would go on with the host's name.
-    let slash = if path.starts_with('/') { "" } else { "/" };
-    Ok(format!("{scheme}://{authority}{slash}{path}"))
-}
-
-fn method(method: &Method) -> &str {
-    match method {
-        Method::Get => "GET",
-        Method::Head => "HEAD",
-        Method::Post => "POST",
-        Method::Put => "PUT",
-        Method::Delete => "DELETE",
-        Method::Connect => "CONNECT",
-        Method::Options => "OPTIONS",
-        Method::Trace => "TRACE",
-        Method::Patch => "PATCH",
-        Method::Other(other) => other,
-    }
+fn taken(request: http::Request<WasiBody>, instance: Weak<()>) -> Result<(Request, Upload), EgressError> {
+    let (mut parts, body) = request.into_parts();
+    let said = parts.headers.remove(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    let length = said.or(body.size_hint().exact());
+    let headers = parts.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+    let request = Request::new(parts.method.as_str(), &parts.uri.to_string(), headers, "")?;
+    Ok((request, Upload::new(pieces(body, instance), length)))
 }
 
 /// The body that the guest writes. A body also ends when its instance does, in the middle of it; the server must not
@@ -226,8 +152,7 @@ fn pieces(
 fn received(body: Body, outlet: Outlet, between_bytes: Option<Duration>) -> WasiBody {
     let frames = stream::try_unfold(Some((body, outlet)), move |open| async move {
         let Some((mut body, outlet)) = open else { return Ok(None) };
-        let chunk = within(between_bytes, body.chunk()).await.map_err(Error::from)?;
-        match chunk.map_err(|error| Error::from(told(&outlet, &error)))? {
+        match within(between_bytes, body.chunk()).await?.map_err(|error| told(&outlet, &error))? {
             Some(piece) => Ok(Some((Frame::data(piece), Some((body, outlet))))),
             None => Ok(body.trailers().map(|trailers| (Frame::trailers(trailers), None))),
         }
@@ -236,15 +161,15 @@ fn received(body: Body, outlet: Outlet, between_bytes: Option<Duration>) -> Wasi
 }
 
 /// What `work` results in, if that is within the guest's own time.
-async fn within<T>(time: Option<Duration>, work: impl Future<Output = T>) -> Result<T, ErrorCode> {
+async fn within<T>(time: Option<Duration>, work: impl Future<Output = T>) -> Result<T, Error> {
     match time {
         None => Ok(work.await),
-        Some(time) => tokio::time::timeout(time, work).await.map_err(|_elapsed| ErrorCode::ConnectionReadTimeout),
+        Some(time) => tokio::time::timeout(time, work).await.map_err(|_elapsed| Error::ConnectionReadTimeout),
     }
 }
 
 /// Tells the operator why, and gives what the guest learns. Over a limit, the call ends.
-fn told(outlet: &Outlet, error: &EgressError) -> ErrorCode {
+fn told(outlet: &Outlet, error: &EgressError) -> Error {
     match error {
         EgressError::Limit(exceeded) => outlet.end(exceeded),
         _ => outlet.report(error),

@@ -136,6 +136,26 @@ fn a_byte_more_or_less_is_found_where_a_kill_left_the_head_behind() {
 }
 
 #[test]
+fn only_the_beginning_of_a_first_event_is_removed() {
+    let dir = recorded(3);
+    let path = segment(&dir);
+    let good = fs_err::read(&path).unwrap();
+    fs_err::remove_file(dir.path().join("audit/head")).unwrap();
+    let joined: Vec<u8> = good.iter().map(|byte| if *byte == b'\n' { b' ' } else { *byte }).collect();
+    for damaged in [joined.as_slice(), b"no event of ours"] {
+        fs_err::write(&path, damaged).unwrap();
+        assert!(open(dir.path()).is_err());
+        assert_eq!(fs_err::read(&path).unwrap(), damaged, "what is found is not touched");
+    }
+    for begun in [&good[..0], &good[..1], &good[..40]] {
+        fs_err::write(&path, begun).unwrap();
+        assert_eq!(append(&open(dir.path()).unwrap(), "ok"), 1);
+        fs_err::remove_dir_all(dir.path().join("audit")).unwrap();
+        fs_err::create_dir(dir.path().join("audit")).unwrap();
+    }
+}
+
+#[test]
 fn a_last_line_that_lacks_only_its_end_is_kept() {
     let dir = recorded(3);
     let path = segment(&dir);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use fs_err::File;
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::host_key::HostKey;
@@ -116,7 +117,10 @@ fn take_up(folder: &Path, key: &HostKey, known: Option<Head>) -> Result<(Segment
     while let Some((newest, older)) = segments.split_last() {
         let segment = Segment::open(newest)?;
         let here = known.filter(|head| segment.holds(head.link.seq));
-        let length = length_of_lines(&segment, here)?;
+        let length = match length_of_lines(&segment, here)? {
+            0 if !is_begun(&segment)? => segment.file_length()?,
+            length => length,
+        };
         if length == 0 {
             // Begun, but killed before its first event was whole.
             fs_err::remove_file(segment.path())?;
@@ -132,6 +136,14 @@ fn take_up(folder: &Path, key: &HostKey, known: Option<Head>) -> Result<(Segment
         return Ok((segment, last));
     }
     Ok((Segment::begin(folder, 1)?, Link::default()))
+}
+
+/// Whether `segment`, which has no line, holds at most the beginning of an event. What is whole, or none of ours, was not
+/// left by a kill.
+fn is_begun(segment: &Segment) -> io::Result<bool> {
+    let text = segment::part(segment.path(), 0, segment.file_length()?.min(MAX_LINE as u64))?;
+    let mut values = serde_json::Deserializer::from_slice(&text).into_iter::<IgnoredAny>();
+    Ok(values.next().is_none_or(|value| value.is_err_and(|error| error.is_eof())))
 }
 
 /// How much of `segment` has to be lines. What is behind them may be what a kill or a power cut left of one. That it is
