@@ -44,7 +44,7 @@ fn main() {
         // For a profiler: calls of one guest, for ever.
         "profile" => runtime.block_on(hosts::profile(&std::env::args().nth(2).unwrap())),
         "network" => runtime.block_on(network::run()),
-        "waiting" => runtime.block_on(memory::report_waiting(std::env::args().nth(2).unwrap().parse().unwrap())),
+        "waiting" => runtime.block_on(memory::report_waiting()),
         _ => runtime.block_on(all()),
     }
 }

@@ -13,25 +13,25 @@ use super::hosts::Whole;
 
 const MANY: u64 = 1000;
 
+/// Calls before the first look: what a start leaves behind, the compiler above all, is then given back.
+const WARM: u64 = 200;
+
 pub fn run() {
-    let (none, many) = (resident_with(0), resident_with(MANY));
-    let each = many.saturating_sub(none) as f64 / MANY as f64 / 1024.0;
+    let output = Command::new(std::env::current_exe().unwrap()).arg("waiting").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let each: f64 = String::from_utf8(output.stdout).unwrap().trim().parse().unwrap();
     super::ratio("a live instance of `text` that waits in poll, in KiB", each, 1.0, 64.0);
 }
 
-/// Bytes that a fresh process holds with `count` calls waiting.
-fn resident_with(count: u64) -> u64 {
-    let output = Command::new(std::env::current_exe().unwrap()).args(["waiting", &count.to_string()]).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().trim().parse().unwrap()
-}
-
-/// Prints the bytes that this process holds once `count` calls wait.
-pub async fn report_waiting(count: u64) {
+/// Prints the KiB that this process holds more for each call that waits.
+pub async fn report_waiting() {
     let whole = Whole::with(&["text_waiting"]).await;
-    whole.call("text-waiting__count", json!({"text": "Its code is there before."})).await;
+    for _ in 0..WARM {
+        whole.call("text-waiting__count", json!({"text": "Its code is there before."})).await;
+    }
+    let none = resident().await;
     let waiting = Arc::new(Waiting::default());
-    let calls: Vec<_> = (0..count)
+    let calls: Vec<_> = (0..MANY)
         .map(|i| {
             let (host, waiting) = (whole.host.clone(), waiting.clone());
             tokio::spawn(async move {
@@ -43,16 +43,21 @@ pub async fn report_waiting(count: u64) {
         })
         .collect();
     let live = || calls.iter().all(|call| !call.is_finished());
-    while live() && waiting.0.load(Ordering::SeqCst) < count {
+    while live() && waiting.0.load(Ordering::SeqCst) < MANY {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    // From the report until it waits a guest takes microseconds.
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    let many = resident().await;
     assert!(live(), "a call ended before it was counted");
+    println!("{}", many.saturating_sub(none) as f64 / MANY as f64 / 1024.0);
+    std::process::exit(0);
+}
+
+/// Bytes that this process holds, once it is at rest: from its report until it waits a guest takes microseconds.
+async fn resident() -> u64 {
+    tokio::time::sleep(Duration::from_millis(500)).await;
     let statm = fs_err::read_to_string("/proc/self/statm").unwrap();
     let pages: u64 = statm.split(' ').nth(1).unwrap().parse().unwrap();
-    println!("{}", pages * 4096);
-    std::process::exit(0);
+    pages * 4096
 }
 
 /// Counts the guests that say that they are about to wait.

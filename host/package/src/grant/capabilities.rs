@@ -240,13 +240,15 @@ impl Granted {
 }
 
 impl SecretUse {
-    fn is_empty(&self) -> bool {
+    /// Whether nothing is asked for.
+    pub fn is_empty(&self) -> bool {
         self.test.is_empty() && self.sign.is_empty()
     }
 }
 
 impl WorkspaceUse {
-    fn is_empty(&self) -> bool {
+    /// Whether nothing is asked for.
+    pub fn is_empty(&self) -> bool {
         self.read.is_empty() && self.write.is_empty()
     }
 }
