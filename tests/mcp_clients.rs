@@ -95,6 +95,25 @@ fn the_methods_that_an_error_names_are_there() {
 }
 
 #[test]
+fn what_is_no_request_is_passed_over_before_a_client_has_begun() {
+    let mut server = Lines::start(&Home::new());
+    for line in [
+        r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/foo"}"#,
+        r#"{"jsonrpc":"2.0","id":8,"result":{}}"#,
+        r#"{"jsonrpc":"2.0","id":8,"error":{"code":1,"message":"x"}}"#,
+    ] {
+        server.send_line(line.as_bytes());
+        server.send_line(ping("7").as_bytes());
+        assert_eq!(server.receive()["result"], json!({}), "{line}");
+    }
+    server.initialize("2025-06-18");
+    let listed = server.request(&json!(2), "tools/list", &json!({}));
+    assert!(listed["result"]["tools"].is_array(), "{listed}");
+}
+
+#[test]
 fn a_session_is_initialized_once() {
     let mut server = Lines::start(&Home::new());
     server.initialize("2025-06-18");

@@ -8,11 +8,13 @@
 //! - [`input`]: lines as they come;
 //! - [`message`]: what a line says;
 //! - [`requests`]: which of them run, and which wait;
+//! - [`lifecycle`]: with what a client begins;
 //! - [`answer`]: what rmcp says too shortly;
 //! - [`output`]: lines as they go.
 
 mod answer;
 mod input;
+mod lifecycle;
 mod message;
 mod output;
 mod requests;
@@ -40,6 +42,8 @@ pub(super) struct Lines<R> {
     ended: bool,
     output: Output,
     requests: Requests,
+    /// The client has begun; before that, only requests mean anything.
+    begun: bool,
     gone: CancellationToken,
 }
 
@@ -52,7 +56,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         gone: CancellationToken,
     ) -> (Self, JoinHandle<io::Result<()>>) {
         let (output, writing) = Output::to(write);
-        (Self { input: Input::new(read), ended: false, output, requests: Requests::new(), gone }, writing)
+        (Self { input: Input::new(read), ended: false, output, requests: Requests::new(), begun: false, gone }, writing)
     }
 
     /// The next message. Dropping the future loses nothing: what has been read is kept until it is given out.
@@ -140,14 +144,22 @@ impl<R: AsyncRead + Send + Unpin> Transport<RoleServer> for Lines<R> {
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        let message = self.next().await.unwrap_or_else(|error| {
-            tracing::warn!(%error, "the client is gone");
-            None
-        });
-        if message.is_none() {
-            self.gone.cancel();
+        loop {
+            let message = self.next().await.unwrap_or_else(|error| {
+                tracing::warn!(%error, "the client is gone");
+                None
+            });
+            match &message {
+                Some(JsonRpcMessage::Request(request)) => self.begun |= lifecycle::begins(&request.request),
+                Some(_) if !self.begun => {
+                    tracing::debug!("a notification or response before the client has begun");
+                    continue;
+                }
+                Some(_) => {}
+                None => self.gone.cancel(),
+            }
+            return message;
         }
-        message
     }
 
     async fn close(&mut self) -> io::Result<()> {
