@@ -167,7 +167,9 @@ fn an_id_that_is_kept_is_short() {
 fn connected() -> (Lines<DuplexStream>, DuplexStream, DuplexStream) {
     let (client_out, read) = tokio::io::duplex(2 * MAX_LINE);
     let (write, client_in) = tokio::io::duplex(64);
-    (Lines::new(read, write, CancellationToken::new()).0, client_out, client_in)
+    let (mut lines, _) = Lines::new(read, write, CancellationToken::new());
+    lines.begun = true;
+    (lines, client_out, client_in)
 }
 
 #[test]
