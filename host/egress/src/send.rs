@@ -92,7 +92,7 @@ impl Egress {
         let answer = if decision.credentials.iter().any(|credential| credential.placement.is_in_body()) {
             request.body = collect(body).await?;
             clock.within(sending.exchange(&request, &decision, carried)).await?
-        } else if (length == Some(0) || is_mostly_bare(&request.method)) && Pin::new(&mut body).peek().await.is_none() {
+        } else if is_mostly_bare(&request.method) && Pin::new(&mut body).peek().await.is_none() {
             clock.within(sending.exchange(&request, &decision, carried)).await?
         } else {
             let mut made = make(&request, &decision, &carried)?.with_upload(body.boxed());
