@@ -46,10 +46,11 @@ pub(super) fn list(folder: &Path) -> Result<Vec<PathBuf>, AuditFault> {
     Ok(segments)
 }
 
-/// The place for which `segment` is named. Its first event has that one, or a later one behind a gap.
+/// The place for which `segment` is named, from 1. Its first event has that one, or a later one behind a gap.
 fn first_place(segment: &Path) -> Option<u64> {
     let name = segment.file_stem()?.to_str()?;
-    (name.len() == DIGITS && name.bytes().all(|b| b.is_ascii_digit())).then(|| name.parse().ok())?
+    let is_number = name.len() == DIGITS && name.bytes().all(|b| b.is_ascii_digit());
+    name.parse().ok().filter(|place| is_number && *place > 0)
 }
 
 /// Whether the first event of `segment` cannot stand in a file of that name, as in the copy of another segment.

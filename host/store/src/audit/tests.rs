@@ -347,7 +347,7 @@ fn the_head_of_an_earlier_version_is_read() {
 
 #[test]
 fn files_that_are_no_segments_of_the_record_are_found_and_never_written_to() {
-    for name in ["0099.jsonl", "copy.jsonl", "00000000000000000099.jsonl"] {
+    for name in ["0099.jsonl", "copy.jsonl", "00000000000000000099.jsonl", "00000000000000000000.jsonl"] {
         let dir = recorded(3);
         let log = open(dir.path()).unwrap();
         let (path, copy) = (segment(&dir), dir.path().join("audit").join(name));
