@@ -13,7 +13,7 @@ use crate::request::{ErrorKind as Kind, RequestError, VERSION};
 
 /// It was tried and did not work.
 const FAILED: u8 = 1;
-/// The arguments make no sense (clap's own code is the same), or name a file that cannot be used.
+/// The arguments make no sense (clap's own code is the same), or name a file that cannot be read.
 const USAGE: u8 = 2;
 /// A rule refused it: policy, signature, rate, approval.
 const REFUSED: u8 = 3;
@@ -26,7 +26,7 @@ const UNAVAILABLE: u8 = 6;
 
 /// What `--help` says about it.
 pub(super) const HELP: &str = "\
-Exit codes: 0 done, 1 failed, 2 wrong arguments or a file that cannot be used, 3 refused by a rule, 4 stopped at a limit, \
+Exit codes: 0 done, 1 failed, 2 wrong arguments or a file that cannot be read, 3 refused by a rule, 4 stopped at a limit, \
 5 no such thing, 6 not available now: something does not answer, or a secret or a grant is missing.
 
 RINGFENCE_LOG says what is logged to standard error: off, error, warn, info, debug or trace, or these for a part of it, \
