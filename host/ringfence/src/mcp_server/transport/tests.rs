@@ -253,15 +253,24 @@ async fn further_requests_wait_for_bytes_as_well() {
     assert_eq!(id(&lines.receive().await.unwrap()), Some(json!(2)));
 }
 
+/// Requests that run, numbered from 0, so many that a further one waits.
+async fn run_as_many_as_can(
+    lines: &mut Lines<DuplexStream>,
+    client: &mut DuplexStream,
+) -> Vec<rmcp::model::ClientJsonRpcMessage> {
+    let mut running = Vec::new();
+    for id in 0..MAX_RUNNING as u64 {
+        send(client, &request(id, "tools/list", &json!({}))).await;
+        running.push(lines.receive().await.unwrap());
+    }
+    running
+}
+
 #[tokio::test]
 async fn a_cancellation_passes_those_that_wait() {
     let (mut lines, mut client, _answers) = connected();
     let last = MAX_RUNNING as u64;
-    let mut running = Vec::new();
-    for id in 0..last {
-        send(&mut client, &request(id, "tools/list", &json!({}))).await;
-        running.push(lines.receive().await.unwrap());
-    }
+    let mut running = run_as_many_as_can(&mut lines, &mut client).await;
     for line in [request(last, "tools/list", &json!({})), request(last + 1, "tools/list", &json!({})), cancel(3)] {
         send(&mut client, &line).await;
     }
@@ -277,11 +286,7 @@ async fn a_cancellation_passes_those_that_wait() {
 async fn a_ping_passes_those_that_run_and_wait() {
     let (mut lines, mut client, _answers) = connected();
     let last = MAX_RUNNING as u64;
-    let mut running = Vec::new();
-    for id in 0..last {
-        send(&mut client, &request(id, "tools/list", &json!({}))).await;
-        running.push(lines.receive().await.unwrap());
-    }
+    let mut running = run_as_many_as_can(&mut lines, &mut client).await;
     send(&mut client, &request(last, "tools/list", &json!({}))).await;
     for ping in last + 1..2 * last {
         send(&mut client, &request(ping, "ping", &json!({}))).await;
