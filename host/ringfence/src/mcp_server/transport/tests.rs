@@ -254,10 +254,7 @@ async fn further_requests_wait_for_bytes_as_well() {
 }
 
 /// Requests that run, numbered from 0, so many that a further one waits.
-async fn run_as_many_as_can(
-    lines: &mut Lines<DuplexStream>,
-    client: &mut DuplexStream,
-) -> Vec<rmcp::model::ClientJsonRpcMessage> {
+async fn run_as_many_as_can(lines: &mut Lines<DuplexStream>, client: &mut DuplexStream) -> Vec<ClientJsonRpcMessage> {
     let mut running = Vec::new();
     for id in 0..MAX_RUNNING as u64 {
         send(client, &request(id, "tools/list", &json!({}))).await;
