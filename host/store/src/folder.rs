@@ -20,7 +20,21 @@ pub const SOCKET: &str = "socket";
 #[derive(Debug)]
 pub struct StateFolder {
     root: PathBuf,
-    _lock: File,
+    _lock: Lock,
+}
+
+/// The lock of a state folder.
+#[derive(Debug)]
+struct Lock(File);
+
+impl Drop for Lock {
+    /// Gives the lock back before the file is closed. A child that another thread of this process has just begun holds
+    /// the file as well until it runs its program, and would keep the lock that long.
+    fn drop(&mut self) {
+        if let Err(error) = flock(&self.0, FlockOperation::Unlock) {
+            tracing::warn!("the lock {} is given back only when it is closed: {error}", self.0.path().display());
+        }
+    }
 }
 
 impl StateFolder {
@@ -169,7 +183,7 @@ pub(crate) fn check_owner(path: &Path, metadata: &Metadata) -> Result<(), StoreE
 }
 
 /// Takes the lock and leaves the process's number in it, for the message that the next one gets.
-fn lock(root: &Path) -> Result<File, StoreError> {
+fn lock(root: &Path) -> Result<Lock, StoreError> {
     let path = root.join("lock");
     let mut file = fs_err::OpenOptions::new()
         .read(true)
@@ -190,7 +204,7 @@ fn lock(root: &Path) -> Result<File, StoreError> {
     }
     file.set_len(0)?;
     writeln!(file, "{}", std::process::id())?;
-    Ok(file)
+    Ok(Lock(file))
 }
 
 /// Removes what a kill left half written in `folder`. Only for whoever holds the lock: nobody else writes there then.
@@ -219,6 +233,22 @@ mod tests {
         assert!(matches!(error, StoreError::Busy { pid: Some(pid), .. } if pid == std::process::id()), "{error}");
         drop(folder);
         StateFolder::open(dir.path()).unwrap();
+    }
+
+    #[test]
+    fn is_free_at_once_whatever_processes_are_begun_meanwhile() {
+        let dir = tempfile::tempdir().unwrap();
+        let done = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !done.load(std::sync::atomic::Ordering::Relaxed) {
+                    assert!(std::process::Command::new("true").status().unwrap().success());
+                }
+            });
+            let opened: Vec<_> = (0..2000).map(|_| StateFolder::open(dir.path()).map(drop)).collect();
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+            assert!(opened.iter().all(Result::is_ok), "{opened:?}");
+        });
     }
 
     #[test]
