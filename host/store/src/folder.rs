@@ -1,9 +1,10 @@
 //! The folder that holds a host's state, and the lock that gives it one owner.
 
 use std::fs::{DirBuilder, Metadata, Permissions};
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use fs_err::File;
 use fs_err::os::unix::fs::OpenOptionsExt as _;
@@ -182,7 +183,11 @@ pub(crate) fn check_owner(path: &Path, metadata: &Metadata) -> Result<(), StoreE
     Err(StoreError::ForeignOwner { path: path.to_owned(), owner, user })
 }
 
-/// Takes the lock and leaves the process's number in it, for the message that the next one gets.
+/// How long a process waits for itself: see [`lock`].
+const GIVING_BACK: Duration = Duration::from_secs(1);
+
+/// Takes the lock and leaves the process's number in it, for the message that the next one gets. A host that this
+/// process has just dropped may have work that ends a moment later; that is waited for.
 fn lock(root: &Path) -> Result<Lock, StoreError> {
     let path = root.join("lock");
     let mut file = fs_err::OpenOptions::new()
@@ -193,14 +198,16 @@ fn lock(root: &Path) -> Result<Lock, StoreError> {
         .mode(0o600)
         .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
         .open(&path)?;
-    match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => {}
-        Err(Errno::WOULDBLOCK) => {
-            let mut owner = String::new();
-            file.read_to_string(&mut owner)?;
-            return Err(StoreError::Busy { folder: root.to_owned(), pid: owner.trim().parse().ok() });
+    let until = Instant::now() + GIVING_BACK;
+    while let Err(error) = flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        if error != Errno::WOULDBLOCK {
+            return Err(io::Error::from(error).into());
         }
-        Err(error) => return Err(io::Error::from(error).into()),
+        let pid = fs_err::read_to_string(&path)?.trim().parse().ok();
+        if pid != Some(std::process::id()) || Instant::now() > until {
+            return Err(StoreError::Busy { folder: root.to_owned(), pid });
+        }
+        std::thread::sleep(GIVING_BACK / 100);
     }
     file.set_len(0)?;
     writeln!(file, "{}", std::process::id())?;
@@ -236,6 +243,19 @@ mod tests {
     }
 
     #[test]
+    fn what_this_process_is_about_to_give_back_is_waited_for() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = StateFolder::open(dir.path()).unwrap();
+        let ending = std::thread::spawn(move || {
+            std::thread::sleep(GIVING_BACK / 10);
+            drop(folder);
+        });
+        StateFolder::open(dir.path()).unwrap();
+        ending.join().unwrap();
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "what is tested is what processes do that are begun meanwhile")]
     fn is_free_at_once_whatever_processes_are_begun_meanwhile() {
         let dir = tempfile::tempdir().unwrap();
         let done = std::sync::atomic::AtomicBool::new(false);
