@@ -220,12 +220,13 @@ fn commands_in_prose_and_in_help_texts_run() {
 }
 
 /// The texts whose blocks of commands are run: here, of the projects that `new` makes, and in `languages/examples.rs`.
-const HAVE_A_TEST: [&str; 5] = [
+const HAVE_A_TEST: [&str; 6] = [
     "README.md",
     "host/OPERATING.md",
     "host/ringfence/src/author/template/README.md",
     "examples/javascript-tool/README.md",
     "examples/python-tool/README.md",
+    "examples/rust-tool/README.md",
 ];
 
 /// All texts in Markdown below `folder`, with their paths.

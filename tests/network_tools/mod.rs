@@ -3,6 +3,7 @@
 
 mod certificates;
 mod github;
+mod incidents;
 mod weather;
 mod web_search;
 
@@ -25,14 +26,19 @@ const FORMS: &[&str] = &[
     "7333637265742b76616c75652f6f663d33387e6368617273",
 ];
 
-/// A home where `tool` is installed, signed by acme, its effects believed, and nothing granted. The names of `services`
-/// lead to their servers, and `authority` is trusted.
-fn installed(tool: &str, authority: &Authority, services: &[(&str, &Server)]) -> Home {
+/// A home where the names of `services` lead to their servers, and `authority` is trusted.
+fn at_services(authority: &Authority, services: &[(&str, &Server)]) -> Home {
     let home = Home::new();
     let trusted = home.file("authority.pem", authority.pem());
     let hosts: Vec<_> = services.iter().map(|(name, server)| format!("\"{name}\" = \"{}\"", server.address)).collect();
     let network = format!("authorities = {:?}\nhosts = {{ {} }}\n", trusted.display().to_string(), hosts.join(", "));
     home.file("home/config.toml", format!("[network]\n{network}\n[rate]\nunlimited = true\n"));
+    home
+}
+
+/// The same, and `tool` is installed, signed by acme, its effects believed, and nothing granted.
+fn installed(tool: &str, authority: &Authority, services: &[(&str, &Server)]) -> Home {
+    let home = at_services(authority, services);
     home.key("acme");
     home.trust("acme", &[tool]);
     let file = home.file(&format!("{tool}.wasm"), guests::own_package(tool));

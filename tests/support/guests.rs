@@ -1,4 +1,4 @@
-//! The components of tests/guests and tools-wasm, built once for the whole run by the code behind `ringfence build`.
+//! The components of tests/guests, tools-wasm and examples/rust-tool, built once for the whole run by the code behind `ringfence build`.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -56,12 +56,14 @@ pub fn package_saying(name: &str, manifest: &str) -> Vec<u8> {
 /// One of our own tools as the package that `ringfence build` makes of it.
 #[allow(dead_code, reason = "the benchmarks do not use it")]
 pub fn own_package(name: &str) -> Vec<u8> {
-    let manifest = repository().join("tools-wasm").join(name).join("ringfence.toml");
+    let project = PROJECTS.iter().find(|project| project.ends_with(&format!("/{name}"))).unwrap();
+    let manifest = repository().join(project).join("ringfence.toml");
     pack(name, &std::fs::read_to_string(manifest).unwrap())
 }
 
 /// What is built beside the examples of tests/guests, each under the name of its folder.
-const PROJECTS: [&str; 7] = [
+const PROJECTS: [&str; 8] = [
+    "examples/rust-tool",
     "tests/guests/mirror_plain",
     "tests/guests/text_waiting",
     "tools-wasm/calc",
