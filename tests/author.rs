@@ -33,6 +33,18 @@ fn a_new_tool_is_built_tested_signed_installed_and_called() {
     home.trust("me", &["hello"]);
     home.run("install hello/hello.wasm").ok();
     assert_eq!(home.args(&["call", "greet", "{\"name\": \"Ada\"}"]).ok(), "Hello, Ada!\n");
+    an_example_that_needs_a_grant_is_left_out(&home, &source);
+}
+
+/// The project `hello`, once its tool keeps something between calls.
+fn an_example_that_needs_a_grant_is_left_out(home: &Home, source: &str) {
+    let keeps = source.replace("    Ok(format!(", "    state::set(\"last\", args.name.as_bytes())?;\n    Ok(format!(");
+    assert_ne!(keeps, source);
+    home.file("hello/src/lib.rs", keeps);
+    let manifest = std::fs::read_to_string(home.path().join("hello/ringfence.toml")).unwrap();
+    home.file("hello/ringfence.toml", manifest + "\n[capabilities.state]\nbytes = 100\nkeys = 1\n");
+    let tested = home.run("test hello").ok();
+    assert!(tested.contains("0 examples in the sandbox") && tested.contains("Left out: 1 example"), "{tested}");
 }
 
 #[test]

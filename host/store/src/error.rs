@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// What to do about a database that cannot be used any more.
+/// What to do about a database, or a host key, that cannot be used any more.
 const BEGIN_ANEW: &str = "restore it from a backup; to begin anew, move `state.db*`, `audit` and `tools` out of that \
     folder, which keeps your secrets, then trust your publishers and install the tools again";
 
@@ -62,6 +62,15 @@ pub enum StoreError {
         /// Its length.
         length: u64,
     },
+    /// The host key is not there, although the folder is not new.
+    #[error(
+        "the host key {} is gone, although audit log or installed tools are beside it, and nothing else can tell whether \
+         they are genuine: {BEGIN_ANEW}", .path.display()
+    )]
+    HostKeyLost {
+        /// Where it should be.
+        path: PathBuf,
+    },
     /// A later version of ringfence wrote the database.
     #[error(
         "{} has schema version {found}, this ringfence knows up to {known}: use the newer ringfence that wrote it",
@@ -117,7 +126,7 @@ impl StoreError {
             Self::TooOpen { .. } => "state.too_open",
             Self::ForeignOwner { .. } => "state.foreign_owner",
             Self::WrongKind { .. } => "state.wrong_kind",
-            Self::HostKeyLength { .. } => "state.host_key",
+            Self::HostKeyLength { .. } | Self::HostKeyLost { .. } => "state.host_key",
             Self::NewerSchema { .. } => "state.newer",
             Self::Damaged { .. } | Self::DatabaseLost { .. } => "state.damaged",
             Self::Database { .. } => "state.database",

@@ -1,6 +1,6 @@
 //! The key that tells what this host wrote from what somebody else put there.
 
-use std::io::Read as _;
+use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
@@ -49,9 +49,18 @@ impl HostKey {
         mac.finalize().into_bytes().into()
     }
 
-    fn load(path: &Path) -> Result<Self, StoreError> {
-        let mut file =
-            fs_err::OpenOptions::new().read(true).custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(path)?;
+    /// Reads the key at `path`.
+    ///
+    /// # Errors
+    /// [`StoreError::HostKeyLost`] when there is none; those of [`load_or_create`](Self::load_or_create).
+    pub(crate) fn load(path: &Path) -> Result<Self, StoreError> {
+        let mut options = fs_err::OpenOptions::new();
+        let mut file = match options.read(true).custom_flags(OFlags::NOFOLLOW.bits().cast_signed()).open(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                return Err(StoreError::HostKeyLost { path: path.to_owned() });
+            }
+            file => file?,
+        };
         let metadata = file.metadata()?;
         if !metadata.is_file() {
             return Err(StoreError::WrongKind { path: path.to_owned(), wanted: "plain file" });

@@ -52,15 +52,16 @@ pub struct Store {
 
 impl Store {
     /// Opens the state folder at `path`, and makes what is missing in it; but no database where one has been: what the new
-    /// one does not speak of would be removed as left over.
+    /// one does not speak of would be removed as left over. And no host key: what the old one vouched for would be called
+    /// forged.
     ///
     /// # Errors
     /// [`StoreError::Busy`] when another process owns it; else what is wrong with the folder, the key or the database.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let folder = StateFolder::open(path)?;
-        let key = HostKey::load_or_create(&folder.host_key())?;
-        let path = folder.database();
-        let database = if folder.is_used()? { Database::reopen(&path)? } else { Database::open(&path)? };
+        let (used, path) = (folder.is_used()?, folder.database());
+        let key = if used { HostKey::load(&folder.host_key())? } else { HostKey::load_or_create(&folder.host_key())? };
+        let database = if used { Database::reopen(&path)? } else { Database::open(&path)? };
         Ok(Self { folder, key, database: Arc::new(database) })
     }
 

@@ -26,6 +26,20 @@ fn a_first_start_that_was_killed_is_taken_up() {
 }
 
 #[test]
+fn a_host_key_that_is_lost_is_not_made_anew() {
+    for evidence in [COMPONENT, "audit/00000000000000000001.jsonl"] {
+        let dir = tempfile::tempdir().unwrap();
+        drop(Store::open(dir.path()).unwrap());
+        fs_err::write(dir.path().join(evidence), "x").unwrap();
+        fs_err::remove_file(dir.path().join("host.key")).unwrap();
+        let error = Store::open(dir.path()).err().unwrap();
+        assert_eq!(error.code(), "state.host_key");
+        assert!(error.to_string().contains("restore it from a backup"), "{error}");
+        assert!(!dir.path().join("host.key").exists());
+    }
+}
+
+#[test]
 fn a_database_that_is_lost_is_not_made_anew_and_nothing_is_removed() {
     let empty = tempfile::tempdir().unwrap();
     let without_tables = empty.path().join("state.db");
