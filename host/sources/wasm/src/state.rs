@@ -18,7 +18,7 @@ use crate::guest_log::GuestLog;
 use crate::outlet::Outlet;
 use crate::reach::Reach;
 use crate::wasi::{self, World};
-use crate::wasi_http::WasiHttp;
+use crate::wasi_http::{InFlight, WasiHttp};
 
 pub(crate) struct GuestState {
     pub(crate) limits: Limits,
@@ -139,6 +139,11 @@ impl GuestState {
     pub(crate) fn wasi_http(&mut self) -> (&mut WasiHttp, &mut ResourceTable) {
         self.reached_out = true;
         (&mut self.wasi_http, &mut self.table)
+    }
+
+    /// The requests that the guest has sent and that go on beside it.
+    pub(crate) fn in_flight(&self) -> InFlight {
+        self.wasi_http.in_flight()
     }
 
     /// Waits until something beside the guest goes over a limit of the call.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use ringfence_core::error::ToolError;
+use ringfence_core::limit::LimitExceeded;
 use ringfence_core::output::{RawOutput, Usage};
 use ringfence_core::permit::Permit;
 use ringfence_core::tool::{Tool, ToolSpec};
@@ -13,6 +14,7 @@ use crate::component::GuestComponent;
 use crate::concurrency::ToolPlaces;
 use crate::spare::{Holds, Ready, Spare, Used};
 use crate::state::GuestState;
+use crate::wasi_http::InFlight;
 use crate::{fault, instance};
 
 pub(crate) struct WasmTool {
@@ -50,14 +52,15 @@ impl Tool for WasmTool {
         store.data_mut().begin(&permit, self.component.reach());
         let guest = match ready {
             Some(guest) => guest,
-            None => loaded.kind.instantiate(&mut store).await.map_err(|error| ended(error, &store))?,
+            None => {
+                let (exceeded, requests) = (store.data().until_exceeded(), store.data().in_flight());
+                let guest = beside(exceeded, requests, loaded.kind.instantiate(&mut store)).await;
+                guest.map_err(|error| ended(error, &store))?
+            }
         };
-        let exceeded = store.data().until_exceeded();
-        let answer = tokio::select! {
-            biased;
-            exceeded = exceeded => Err(exceeded.into()),
-            answer = guest.call(&mut store, &self.spec.name, &permit, self.component.package()) => answer,
-        };
+        let (exceeded, requests) = (store.data().until_exceeded(), store.data().in_flight());
+        let call = guest.call(&mut store, &self.spec.name, &permit, self.component.package());
+        let answer = beside(exceeded, requests, call).await;
         // A guest that was told so may have returned at once.
         let answer = store.data().exceeded().map_or(answer, |exceeded| Err(exceeded.into()));
         let answer = answer.map_err(|error| ended(error, &store))?;
@@ -71,5 +74,19 @@ impl Tool for WasmTool {
         };
         self.spare.leave(Used { _store: store, holds }, engine, loaded, limits);
         result
+    }
+}
+
+/// What `work` of a guest results in. Its `requests` go on while it waits, and end it where one goes over a limit.
+async fn beside<T>(
+    exceeded: impl Future<Output = LimitExceeded>,
+    requests: InFlight,
+    work: impl Future<Output = wasmtime::Result<T>>,
+) -> wasmtime::Result<T> {
+    tokio::select! {
+        biased;
+        exceeded = exceeded => Err(exceeded.into()),
+        result = work => result,
+        never = requests.go_on() => match never {},
     }
 }

@@ -1,25 +1,33 @@
 //! `wasi:http` for guests: its requests pass the same door as those of our own interface.
 //!
-//! The types and streams are wasmtime's; what it leaves to its host, sending a request, is here. Bodies go both ways as
-//! they are made. Redirects are not followed: a guest sees one as the answer that it is, and its next request is a
-//! decision of its own. Requests run beside the guest, so going over a limit ends the call through its [`Outlet`].
+//! The types and streams are wasmtime's; what it leaves to its host, sending a request, is here, and how a guest waits for
+//! the answer is in [`answering`]. Bodies go both ways as they are made. Redirects are not followed: a guest sees one as
+//! the answer that it is, and its next request is a decision of its own. A request goes on beside the guest, so going over
+//! a limit ends the call through its [`Outlet`].
 
+mod answering;
 mod errors;
+mod in_flight;
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures::{StreamExt as _, stream};
+use http::HeaderMap;
 use http::header::CONTENT_LENGTH;
 use http_body::{Body as _, Frame};
 use http_body_util::{BodyExt as _, BodyStream, StreamBody};
 use ringfence_egress::{Body, EgressError, Request, Upload, UploadError, is_forbidden_header};
 use wasmtime::component::Linker;
+use wasmtime_wasi_http::p2::bindings::http::types::{ErrorCode, Method, Scheme};
+use wasmtime_wasi_http::p2::types::HostOutgoingRequest;
 use wasmtime_wasi_http::{
     Error, ForbiddenHeaderFilter, RequestOptions, WasiBody, WasiHttpCtx, WasiHttpCtxView, WasiHttpHooks, WasiHttpView,
 };
 
+use self::answering::{Answering, Outcome};
+pub(crate) use self::in_flight::InFlight;
 use crate::outlet::Outlet;
 use crate::state::GuestState;
 
@@ -31,13 +39,18 @@ const MAX_FIELDS: usize = 64 << 10;
 
 /// Links `wasi:http`.
 pub(crate) fn link(linker: &mut Linker<GuestState>) -> wasmtime::Result<()> {
-    wasmtime_wasi_http::p2::add_only_http_to_linker_async(linker)
+    wasmtime_wasi_http::p2::add_only_http_to_linker_async(linker)?;
+    answering::link(linker)
 }
 
 /// What the host holds of `wasi:http` for one instance.
 pub(crate) struct WasiHttp {
     ctx: WasiHttpCtx,
-    sender: Sender,
+    hooks: Hooks,
+    outlet: Option<Outlet>,
+    in_flight: InFlight,
+    /// Goes with the instance, and before its streams do.
+    instance: Arc<()>,
 }
 
 impl WasiHttp {
@@ -45,68 +58,71 @@ impl WasiHttp {
     pub(crate) fn new() -> Self {
         let mut ctx = WasiHttpCtx::new();
         ctx.set_field_size_limit(MAX_FIELDS);
-        Self { ctx, sender: Sender { outlet: None, instance: Arc::default() } }
+        Self { ctx, hooks: Hooks, outlet: None, in_flight: InFlight::default(), instance: Arc::default() }
     }
 
-    /// From now on requests go through `outlet`.
+    /// From now on requests go through `outlet`. Those before have ended.
     pub(crate) fn begin(&mut self, outlet: Option<Outlet>) {
-        self.sender.outlet = outlet;
+        (self.outlet, self.in_flight) = (outlet, InFlight::default());
+    }
+
+    /// The requests of the call, which go on as far as somebody drives them.
+    pub(crate) fn in_flight(&self) -> InFlight {
+        self.in_flight.clone()
+    }
+
+    /// Sends `request`, as soon as the guest waits.
+    fn send(&self, request: HostOutgoingRequest, options: RequestOptions) -> Answering {
+        let (outlet, instance) = (self.outlet.clone(), Arc::downgrade(&self.instance));
+        Answering::Coming(self.in_flight.add(async move {
+            match outlet {
+                Some(outlet) => exchange(&outlet, request, options, instance).await,
+                None => Err(errors::of(&EgressError::Nothing)),
+            }
+        }))
     }
 }
 
 impl WasiHttpView for GuestState {
     fn http(&mut self) -> WasiHttpCtxView<'_> {
         let (http, table) = self.wasi_http();
-        WasiHttpCtxView { hooks: &mut http.sender, table, ctx: &mut http.ctx }
+        WasiHttpCtxView { hooks: &mut http.hooks, table, ctx: &mut http.ctx }
     }
 }
 
-/// Sends requests, each in a task that ends with the guest's handle on it.
-struct Sender {
-    outlet: Option<Outlet>,
-    /// Goes with the instance, and before its streams do.
-    instance: Arc<()>,
-}
+/// What of wasmtime's part is ours to say.
+struct Hooks;
 
-type Answer = (http::Response<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>);
+type Sent = Result<(http::Response<WasiBody>, Box<dyn Future<Output = Result<(), Error>> + Send>), Error>;
 
-impl WasiHttpHooks for Sender {
+impl WasiHttpHooks for Hooks {
     fn forbidden_header_filter(&mut self) -> ForbiddenHeaderFilter {
         // The length is checked against the body, and then the host's to set.
         Arc::new(|name| is_forbidden_header(name) && name != CONTENT_LENGTH)
-    }
-
-    fn set_host_header(&mut self) -> bool {
-        false
     }
 
     fn p2_outgoing_body_chunk_size(&mut self) -> usize {
         CHUNK
     }
 
+    /// Nothing is sent around [`WasiHttp::send`].
     fn send_request(
         &mut self,
-        request: http::Request<WasiBody>,
-        options: Option<RequestOptions>,
+        _request: http::Request<WasiBody>,
+        _options: Option<RequestOptions>,
         _response_processed: Box<dyn Future<Output = Result<(), Error>> + Send>,
-    ) -> Box<dyn Future<Output = Result<Answer, Error>> + Send> {
-        let (outlet, instance) = (self.outlet.clone(), Arc::downgrade(&self.instance));
-        Box::new(async move {
-            let outlet = outlet.ok_or_else(|| errors::of(&EgressError::Nothing))?;
-            let response = exchange(&outlet, request, options.unwrap_or_default(), instance).await?;
-            let nothing_more: Box<dyn Future<Output = _> + Send> = Box::new(async { Ok(()) });
-            Ok((response, nothing_more))
-        })
+    ) -> Box<dyn Future<Output = Sent> + Send> {
+        Box::new(async { Err(Error::HttpRequestDenied) })
     }
 }
 
 async fn exchange(
     outlet: &Outlet,
-    request: http::Request<WasiBody>,
+    request: HostOutgoingRequest,
     options: RequestOptions,
     instance: Weak<()>,
-) -> Result<http::Response<WasiBody>, Error> {
-    let (request, body) = taken(request, instance).map_err(|error| told(outlet, &error))?;
+) -> Outcome {
+    let (request, body) = taken(outlet, request, instance)?;
     let answer = outlet.send_once(request, body, options.connect_timeout);
     let answer = within(options.first_byte_timeout, answer).await?;
     let answer = answer.map_err(|error| told(outlet, &error))?;
@@ -118,13 +134,48 @@ async fn exchange(
 }
 
 /// What the guest asks for, as the door takes it.
-fn taken(request: http::Request<WasiBody>, instance: Weak<()>) -> Result<(Request, Upload), EgressError> {
-    let (mut parts, body) = request.into_parts();
-    let said = parts.headers.remove(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-    let length = said.or(body.size_hint().exact());
-    let headers = parts.headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
-    let request = Request::new(parts.method.as_str(), &parts.uri.to_string(), headers, "")?;
-    Ok((request, Upload::new(pieces(body, instance), length)))
+fn taken(outlet: &Outlet, request: HostOutgoingRequest, instance: Weak<()>) -> Result<(Request, Upload), ErrorCode> {
+    let url = url(&request)?;
+    let mut headers = HeaderMap::from(request.headers);
+    let said = headers.remove(CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
+    let headers = headers.iter().map(|(name, value)| (name.as_str(), value.as_bytes()));
+    let upload = match request.body {
+        Some(body) => {
+            let length = said.or(body.size_hint().exact());
+            Upload::new(pieces(body, instance), length)
+        }
+        None => Upload::new(stream::empty(), said.or(Some(0))),
+    };
+    let request = Request::new(method(&request.method), &url, headers, "");
+    Ok((request.map_err(|error| told(outlet, &error.into()))?, upload))
+}
+
+fn url(request: &HostOutgoingRequest) -> Result<String, ErrorCode> {
+    let scheme = match &request.scheme {
+        None | Some(Scheme::Https) => "https",
+        Some(Scheme::Http) => "http",
+        Some(Scheme::Other(_)) => return Err(ErrorCode::HttpProtocolError),
+    };
+    let authority = request.authority.as_deref().unwrap_or_default();
+    let path = request.path_with_query.as_deref().unwrap_or_default();
+    // Without it, what is meant for a path would go on with the host's name.
+    let slash = if path.starts_with('/') { "" } else { "/" };
+    Ok(format!("{scheme}://{authority}{slash}{path}"))
+}
+
+fn method(method: &Method) -> &str {
+    match method {
+        Method::Get => "GET",
+        Method::Head => "HEAD",
+        Method::Post => "POST",
+        Method::Put => "PUT",
+        Method::Delete => "DELETE",
+        Method::Connect => "CONNECT",
+        Method::Options => "OPTIONS",
+        Method::Trace => "TRACE",
+        Method::Patch => "PATCH",
+        Method::Other(other) => other,
+    }
 }
 
 /// The body that the guest writes. A body also ends when its instance does, in the middle of it; the server must not
@@ -152,7 +203,8 @@ fn pieces(
 fn received(body: Body, outlet: Outlet, between_bytes: Option<Duration>) -> WasiBody {
     let frames = stream::try_unfold(Some((body, outlet)), move |open| async move {
         let Some((mut body, outlet)) = open else { return Ok(None) };
-        match within(between_bytes, body.chunk()).await?.map_err(|error| told(&outlet, &error))? {
+        let chunk = within(between_bytes, body.chunk()).await.map_err(Error::from)?;
+        match chunk.map_err(|error| Error::from(told(&outlet, &error)))? {
             Some(piece) => Ok(Some((Frame::data(piece), Some((body, outlet))))),
             None => Ok(body.trailers().map(|trailers| (Frame::trailers(trailers), None))),
         }
@@ -161,15 +213,15 @@ fn received(body: Body, outlet: Outlet, between_bytes: Option<Duration>) -> Wasi
 }
 
 /// What `work` results in, if that is within the guest's own time.
-async fn within<T>(time: Option<Duration>, work: impl Future<Output = T>) -> Result<T, Error> {
+async fn within<T>(time: Option<Duration>, work: impl Future<Output = T>) -> Result<T, ErrorCode> {
     match time {
         None => Ok(work.await),
-        Some(time) => tokio::time::timeout(time, work).await.map_err(|_elapsed| Error::ConnectionReadTimeout),
+        Some(time) => tokio::time::timeout(time, work).await.map_err(|_elapsed| ErrorCode::ConnectionReadTimeout),
     }
 }
 
 /// Tells the operator why, and gives what the guest learns. Over a limit, the call ends.
-fn told(outlet: &Outlet, error: &EgressError) -> Error {
+fn told(outlet: &Outlet, error: &EgressError) -> ErrorCode {
     match error {
         EgressError::Limit(exceeded) => outlet.end(exceeded),
         _ => outlet.report(error),

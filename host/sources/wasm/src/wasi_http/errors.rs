@@ -4,37 +4,41 @@
 use ringfence_egress::{
     ClientError, DecodeError, EgressError, RequestError, ResolveError, TargetError, TlsFault, UploadError,
 };
-use wasmtime_wasi_http::Error;
+use wasmtime_wasi_http::p2::bindings::http::types::{DnsErrorPayload, ErrorCode};
 
 /// What the guest learns of `error`.
-pub(super) fn of(error: &EgressError) -> Error {
+pub(super) fn of(error: &EgressError) -> ErrorCode {
     match error {
         EgressError::AfterRedirect(cause) => of(cause),
         EgressError::Nothing
         | EgressError::Denied(_)
         | EgressError::RedirectDenied(_)
         | EgressError::Redirect(_)
-        | EgressError::Limit(_) => Error::HttpRequestDenied,
-        EgressError::Address(_) | EgressError::Resolve(ResolveError::Refused { .. }) => Error::DestinationIpProhibited,
-        EgressError::Resolve(_) => Error::DnsError { rcode: Some(error.for_guest()), info_code: None },
-        EgressError::Request(RequestError::Method(_)) => Error::HttpRequestMethodInvalid,
-        EgressError::Request(RequestError::Target(TargetError::TooLong)) => Error::HttpRequestUriTooLong,
-        EgressError::Request(RequestError::Target(_)) => Error::HttpRequestUriInvalid,
-        EgressError::Upload(UploadError::Length { made, .. }) => Error::HttpRequestBodySize(Some(*made)),
-        EgressError::Decode(DecodeError::Unknown | DecodeError::TooMany) => {
-            Error::HttpResponseContentCoding(Some(error.for_guest()))
+        | EgressError::Limit(_) => ErrorCode::HttpRequestDenied,
+        EgressError::Address(_) | EgressError::Resolve(ResolveError::Refused { .. }) => {
+            ErrorCode::DestinationIpProhibited
         }
-        EgressError::Decode(_) => Error::HttpResponseIncomplete,
-        EgressError::Tls { source: TlsFault::NotTls | TlsFault::Other(_), .. } => Error::TlsProtocolError,
-        EgressError::Tls { .. } => Error::TlsCertificateError,
-        EgressError::Connect { source: ClientError::Slow(_), .. } => Error::ConnectionTimeout,
-        EgressError::Connect { .. } => Error::DestinationUnavailable,
-        EgressError::Transport { .. } => Error::HttpProtocolError,
+        EgressError::Resolve(_) => {
+            ErrorCode::DnsError(DnsErrorPayload { rcode: Some(error.for_guest()), info_code: None })
+        }
+        EgressError::Request(RequestError::Method(_)) => ErrorCode::HttpRequestMethodInvalid,
+        EgressError::Request(RequestError::Target(TargetError::TooLong)) => ErrorCode::HttpRequestUriTooLong,
+        EgressError::Request(RequestError::Target(_)) => ErrorCode::HttpRequestUriInvalid,
+        EgressError::Upload(UploadError::Length { made, .. }) => ErrorCode::HttpRequestBodySize(Some(*made)),
+        EgressError::Decode(DecodeError::Unknown | DecodeError::TooMany) => {
+            ErrorCode::HttpResponseContentCoding(Some(error.for_guest()))
+        }
+        EgressError::Decode(_) => ErrorCode::HttpResponseIncomplete,
+        EgressError::Tls { source: TlsFault::NotTls | TlsFault::Other(_), .. } => ErrorCode::TlsProtocolError,
+        EgressError::Tls { .. } => ErrorCode::TlsCertificateError,
+        EgressError::Connect { source: ClientError::Slow(_), .. } => ErrorCode::ConnectionTimeout,
+        EgressError::Connect { .. } => ErrorCode::DestinationUnavailable,
+        EgressError::Transport { .. } => ErrorCode::HttpProtocolError,
         EgressError::Request(_)
         | EgressError::Lacking { .. }
         | EgressError::Token { .. }
         | EgressError::Credential(_)
         | EgressError::Leak(_)
-        | EgressError::Upload(_) => Error::InternalError(Some(error.for_guest())),
+        | EgressError::Upload(_) => ErrorCode::InternalError(Some(error.for_guest())),
     }
 }
