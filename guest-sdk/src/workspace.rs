@@ -31,8 +31,11 @@ pub fn entries(path: &str) -> Result<Vec<Entry>, Failure> {
 
 /// What the host takes in no name: people would read another one.
 fn is_unseen(character: char) -> bool {
-    let misleads = matches!(character, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    character.is_control() || misleads
+    let hides = matches!(character,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}' | '\u{200b}'
+        | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{feff}'
+        | '\u{ffa0}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
+    character.is_control() || hides
 }
 
 fn failure(path: &str, error: wire::Error) -> Failure {
@@ -46,7 +49,10 @@ fn failure(path: &str, error: wire::Error) -> Failure {
         wire::Error::Denied => {
             Failure::failed(format!("The operator did not grant the use of `{path}`.")).with_code("workspace.denied")
         }
-        wire::Error::Missing => Failure::not_found(format!("There is no `{path}`.")).with_code("workspace.missing"),
+        wire::Error::Missing => {
+            Failure::not_found(format!("There is no `{path}`, or not the folder that it would be in."))
+                .with_code("workspace.missing")
+        }
         wire::Error::WrongKind => {
             Failure::failed(format!("`{path}` is a folder where a file was meant, or the reverse."))
                 .with_code("workspace.wrong_kind")

@@ -110,7 +110,15 @@ fn a_guest_that_writes_for_ever_fills_no_disk() {
 #[test]
 fn a_name_that_people_would_read_as_another_is_refused() {
     let home = granted("", "");
-    for name in ["out/a\nb", "out/\u{1b}[2Ja", "out/\u{202e}txt.exe", "out/a\u{2028}b"] {
+    for name in [
+        "out/a\nb",
+        "out/rep\u{200b}ort",
+        "out/a\u{3164}",
+        "out/\u{e0041}",
+        "out/\u{1b}[2Ja",
+        "out/\u{202e}txt.exe",
+        "out/a\u{2028}b",
+    ] {
         for tool in ["store", "load", "folder"] {
             let run = call(&home, tool, &json!({"name": name}));
             assert!(!run.err.contains(name), "{run:?}");

@@ -206,7 +206,7 @@ impl Registry {
             return Err(RegistryError::Schema { tool: id, problems });
         }
         let limits = self.operator.narrow(&id, &offered)?;
-        let effects = if offered.effects_believed { spec.effects } else { Effects::default() };
+        let effects = if offered.effects_believed { spec.effects } else { Effects::UNKNOWN };
         let rate_limit = [spec.rate_limit, offered.ceiling.rate].into_iter().flatten().reduce(RateLimit::min);
         let (wire_name, origin, tool) = (id.wire_name(), offered.origin, offered.tool);
         let validators = OnceLock::new();

@@ -108,6 +108,12 @@ pub struct Effects {
     pub pure: bool,
 }
 
+impl Effects {
+    /// Those of a tool whose claims are not believed: it may do anything, anywhere.
+    pub const UNKNOWN: Self =
+        Self { read_only: false, destructive: false, idempotent: false, open_world: true, pure: false };
+}
+
 /// Whether a call waits for a person. Ordered: a later one asks more often.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

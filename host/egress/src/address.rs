@@ -88,7 +88,7 @@ pub struct AddressGrants(Vec<IpNet>);
 
 /// An address that is not connected to.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{address}{} is {} ({}, {}): if the tool needs it, grant the addresses `{}`", contained(.address, .judged), .range.purpose, .range.net, .range.source, IpNet::from(*.judged))]
+#[error("{address}{} is {} ({}, {}): if the tool needs it, `ringfence grant SOURCE --address {}` opens it", contained(.address, .judged), .range.purpose, .range.net, .range.source, IpNet::from(*.judged))]
 pub struct AddressRefused {
     /// The address.
     pub address: IpAddr,

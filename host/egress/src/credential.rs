@@ -61,9 +61,9 @@ pub enum PlacementError {
     /// No such header can be.
     #[error("`{}` is not the name of a header: use letters, digits and hyphens", .0.escape_debug())]
     HeaderName(String),
-    /// The header says how the connection works.
-    #[error("the header `{0}` belongs to the connection: a credential goes into another one")]
-    ConnectionHeader(String),
+    /// The header is the host's to set.
+    #[error("the header `{0}` is set by the host itself: a credential goes into another one")]
+    HostHeader(String),
     /// No header can have such a value.
     #[error("the prefix `{}` has a control character in it, which no header can carry", .0.escape_debug())]
     Prefix(String),
@@ -276,8 +276,8 @@ impl<'de> Deserialize<'de> for Placement {
 
 fn header_name(name: &str) -> Result<HeaderName, PlacementError> {
     let header = HeaderName::try_from(name).map_err(|_| PlacementError::HeaderName(name.to_owned()))?;
-    match headers::is_of_connection(&header) {
-        true => Err(PlacementError::ConnectionHeader(name.to_owned())),
+    match headers::is_of_host(&header) {
+        true => Err(PlacementError::HostHeader(name.to_owned())),
         false => Ok(header),
     }
 }

@@ -192,7 +192,7 @@ impl EgressError {
             Self::Denied(denied) => denied.refusal.for_operator(tool),
             Self::RedirectDenied(denied) => format!("after a redirect, {}", denied.refusal.for_operator(tool)),
             Self::AfterRedirect(cause) => format!("after a redirect: {}", cause.for_operator(tool)),
-            Self::Address(refused) => format!("`{tool}` may not reach {refused}"),
+            Self::Address(refused) => format!("`{tool}` may not reach an address of this kind: {refused}"),
             Self::Resolve(ResolveError::Refused { name, refused }) => {
                 format!("`{tool}` may not reach `{name}`: {refused}")
             }

@@ -21,7 +21,7 @@ pub struct Request {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum RequestError {
     /// Not a method, or one that does not ask a resource for anything.
-    #[error("the method `{}` cannot be used: use one such as GET or POST, in capitals", .0.escape_debug())]
+    #[error("the method `{}` cannot be used: use one such as GET or POST, in capitals, of at most 32", .0.escape_debug())]
     Method(String),
     /// Not a URL that can be sent.
     #[error(transparent)]
@@ -76,9 +76,12 @@ impl Request {
         &self.headers
     }
 
-    /// Bytes of URL, headers and body.
+    /// Bytes of method, URL, headers and body.
     pub(crate) fn size(&self) -> u64 {
-        (self.target.url().as_str().len() + size_of_headers(&self.headers) + self.body.len()) as u64
+        (self.method.as_str().len()
+            + self.target.url().as_str().len()
+            + size_of_headers(&self.headers)
+            + self.body.len()) as u64
     }
 
     /// The request as it will be sent, still without credentials.
@@ -97,12 +100,19 @@ pub(crate) fn size_of_headers(headers: &HeaderMap) -> usize {
     headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum()
 }
 
+/// The longest method, in bytes. Those that IANA has registered have at most 17; a longer one would be a place to hide
+/// something in.
+const MAX_METHOD: usize = 32;
+
 fn usable_method(text: &str) -> Option<Method> {
     match Method::from_bytes(text.as_bytes()).ok()? {
         // One makes a tunnel of the connection, the other sends credentials back in the body (RFC 9110, 9.3.6, 9.3.8).
         Method::CONNECT | Method::TRACE => None,
         // `get` would be another method than GET: rules and servers could differ on it.
-        method => text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-').then_some(method),
+        method => {
+            let plain = text.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'-');
+            (plain && text.len() <= MAX_METHOD).then_some(method)
+        }
     }
 }
 
@@ -143,7 +153,9 @@ mod tests {
         for method in ["GET", "POST", "PROPFIND", "M-SEARCH"] {
             assert!(request(method, "a", b"1").is_ok(), "{method}");
         }
-        for method in ["get", "CONNECT", "TRACE", "", "GET /", "GET\r\n"] {
+        assert!(request(&"A".repeat(MAX_METHOD), "a", b"1").is_ok());
+        let long = "A".repeat(MAX_METHOD + 1);
+        for method in ["get", "CONNECT", "TRACE", "", "GET /", "GET\r\n", long.as_str()] {
             assert!(matches!(request(method, "a", b"1"), Err(RequestError::Method(_))), "{method}");
         }
     }

@@ -25,7 +25,7 @@ use aho_corasick::BuildError;
 use bytes::Bytes;
 use futures::{FutureExt as _, Stream, StreamExt, stream};
 use http::header::LOCATION;
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use ringfence_core::Secret;
 use ringfence_core::finish::scrub::{FormsInStream, known_form, spellings};
 use thiserror::Error;
@@ -109,6 +109,11 @@ impl Scanner {
         Self { tokens: tokens.map(|tokens| tokens.secrets), ..self.clone() }
     }
 
+    /// Whether there is any value that is looked for.
+    pub(crate) fn knows_values(&self) -> bool {
+        self.known().any(|forms| !forms.is_empty())
+    }
+
     /// The names of the secrets that are not looked for.
     pub fn skipped(&self) -> &[String] {
         &self.skipped
@@ -170,7 +175,7 @@ impl Scanner {
     /// # Errors
     /// [`Leak`] where it is not.
     pub fn outgoing(&self, request: &Outgoing) -> Result<(), Leak> {
-        self.values(places(&request.url, &request.headers, &request.body))
+        self.values(places(&request.method, &request.url, &request.headers, &request.body))
     }
 
     /// Whether `request`, as the guest made it, is free of credentials that their form gives away. Not to be asked of
@@ -180,7 +185,9 @@ impl Scanner {
     /// [`Leak`] where it is not.
     pub fn written(&self, request: &Request) -> Result<(), Leak> {
         let leak = |(place, bytes): (_, &[u8])| known_form(bytes).map(|kind| Leak::Form { kind, place });
-        places(request.target.url(), &request.headers, &request.body).find_map(leak).map_or(Ok(()), Err)
+        places(&request.method, request.target.url(), &request.headers, &request.body)
+            .find_map(leak)
+            .map_or(Ok(()), Err)
     }
 
     /// Whether the `Location` in `headers`, and `next`, which it makes of a request, are free of known values. Both: the
@@ -192,7 +199,7 @@ impl Scanner {
         let written = headers.get_all(LOCATION).iter().find_map(|location| self.holds(location.as_bytes()));
         match written {
             Some(secret) => Err(Leak::Value { secret: secret.to_owned(), place: "URL" }),
-            None => self.values(places(next.target.url(), &next.headers, &next.body)),
+            None => self.values(places(&next.method, next.target.url(), &next.headers, &next.body)),
         }
     }
 
@@ -274,9 +281,14 @@ pub(crate) async fn next_or_idle<S: Stream + Unpin>(stream: &mut S, is_waiting: 
 }
 
 /// Where in a request something can be hidden.
-fn places<'a>(url: &'a Url, headers: &'a HeaderMap, body: &'a [u8]) -> impl Iterator<Item = (&'static str, &'a [u8])> {
+fn places<'a>(
+    method: &'a Method,
+    url: &'a Url,
+    headers: &'a HeaderMap,
+    body: &'a [u8],
+) -> impl Iterator<Item = (&'static str, &'a [u8])> {
     let headers = headers.iter().flat_map(|(name, value)| [name.as_ref(), value.as_bytes()]);
-    [("URL", url.as_str().as_bytes())]
+    [("method", method.as_str().as_bytes()), ("URL", url.as_str().as_bytes())]
         .into_iter()
         .chain(headers.map(|bytes| ("headers", bytes)))
         .chain([("body", body)])

@@ -222,7 +222,7 @@ fn make(request: &Request, decision: &Decision<'_>, carried: &Carried) -> Result
     let mut outgoing = request.to_outgoing();
     // Before a credential is in it: what is found now, a guest or a redirect has put there.
     carried.scanner.outgoing(&outgoing)?;
-    prepare(&mut outgoing, decision, &carried.values)?;
+    prepare(&mut outgoing, decision, carried)?;
     Message::new(outgoing).map_err(|error| EgressError::of_client(request.target.seen().origin(), error.into()))
 }
 
@@ -231,16 +231,17 @@ fn of_token(credential: &BoundCredential, source: Arc<crate::TokenError>) -> Egr
 }
 
 /// Places the credentials, and asks only for what can be decoded and so looked through.
-fn prepare(outgoing: &mut Outgoing, decision: &Decision<'_>, values: &[Secret]) -> Result<(), EgressError> {
-    for (credential, value) in decision.credentials.iter().zip(values) {
+fn prepare(outgoing: &mut Outgoing, decision: &Decision<'_>, carried: &Carried) -> Result<(), EgressError> {
+    for (credential, value) in decision.credentials.iter().zip(&carried.values) {
         credential.placement.place(&credential.name, value, outgoing)?;
     }
-    if decision.credentials.is_empty() {
+    if carried.scanner.knows_values() {
+        // Whatever the request carries: any server may have a file in which one of them stands.
+        withhold(outgoing);
+    } else {
         // A part of an encoded body cannot be decoded.
         let accepted = if outgoing.headers.contains_key(RANGE) { "identity" } else { ACCEPTED };
         outgoing.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(accepted));
-    } else {
-        withhold(outgoing);
     }
     Ok(())
 }

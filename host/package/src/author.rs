@@ -59,6 +59,7 @@ impl PackageInfo {
         check_text("publisher", &self.publisher)?;
         check_text("description", &self.description)?;
         check_text("license", &self.license)?;
+        self.capabilities.check()?;
         let Some(homepage) = &self.homepage else { return Ok(()) };
         check_text("homepage", homepage)?;
         if homepage.starts_with("https://") || homepage.starts_with("http://") {
@@ -139,5 +140,27 @@ url = "https://api.example.org/**"
         assert!(error(&GOOD.replace("\"acme\"", "\"a\\u202e\"")).contains("invisible character"));
         assert!(error(&GOOD.replace("https:", "gopher:")).contains("https://"));
         assert!(error("name = ").contains("line 1"));
+    }
+
+    #[test]
+    fn names_that_people_write_into_commands_are_plain() {
+        for (capability, part) in [
+            ("env = [\"X=1; touch /tmp/x #\"]", "no name of a variable"),
+            ("env = [\"\"]", "no name of a variable"),
+            ("env = [\"B\\nC\"]", "no name of a variable"),
+            ("env = [\"1A\"]", "no name of a variable"),
+            ("[capabilities.tools]\n\"a`id`\" = \"x\"", "is no name"),
+            ("[capabilities.tools]\n\"\" = \"x\"", "is no name"),
+            ("[capabilities.tools]\na = \"x\\nasks for nothing\"", "line break"),
+            ("[capabilities.credentials.\"c d\"]\nplace = \"bearer\"\nrequests = []", "is no name"),
+            (
+                "[capabilities.credentials.c]\nplace = \"bearer\"\nrequests = []\ndescription = \"a\\u202eb\"",
+                "invisible",
+            ),
+        ] {
+            let text = GOOD.replace("[[capabilities.http]]\nurl = \"https://api.example.org/**\"\n", "");
+            let error = error(&format!("{text}\n[capabilities]\n{capability}\n"));
+            assert!(error.contains(part) && error.contains("under `capabilities."), "{capability}: {error}");
+        }
     }
 }

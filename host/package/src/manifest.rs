@@ -90,6 +90,16 @@ pub enum ManifestError {
         /// What is wrong with it.
         problem: &'static str,
     },
+    /// A name, or a text, among what it asks for that cannot be used.
+    #[error("{name:?} under `capabilities.{field}` {problem}: correct it in ringfence.toml")]
+    Capability {
+        /// The field.
+        field: &'static str,
+        /// The name.
+        name: String,
+        /// What is wrong with it, or with its description.
+        problem: &'static str,
+    },
     /// There are no tools.
     #[error("the package has no tools: a function becomes a tool by the SDK's attribute")]
     NoTools,
@@ -120,6 +130,7 @@ impl ManifestError {
             Self::Contract { .. } => "manifest.contract",
             Self::WrongContract { .. } => "manifest.wrong_contract",
             Self::Field { .. } => "manifest.field",
+            Self::Capability { .. } => "manifest.capability",
             Self::NoTools => "manifest.no_tools",
             Self::TooManyTools { .. } => "manifest.too_many_tools",
             Self::ToolName { .. } => "manifest.tool_name",

@@ -19,10 +19,11 @@ pub(crate) fn problem(text: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether `c` shows nothing and changes what is read around it. Joiners are left out: scripts and emoji need them.
+/// Whether `c` shows nothing, or changes what is read around it: letters that are blank as well. Joiners are left out:
+/// scripts and emoji need them.
 pub fn hides(c: char) -> bool {
     matches!(c,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
+        '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{2800}' | '\u{3164}' | '\u{ffa0}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
@@ -44,6 +45,7 @@ mod tests {
             ("acme\u{202e}", "invisible"),
             ("a\u{2028}b", "invisible"),
             ("ac\u{200b}me", "invisible"),
+            ("ac\u{3164}me", "invisible"),
             ("x".repeat(MAX + 1).as_str(), "longer"),
         ] {
             assert!(problem(bad).unwrap().contains(part), "{bad:?}");

@@ -123,7 +123,7 @@ pub enum BuildError {
     #[error("core dumps, in which secrets would stand, cannot be turned off: {0}")]
     Dumps(std::io::Error),
     /// The workspace cannot be opened.
-    #[error("`root` under [workspace] in the configuration: {} cannot be opened: {error}", .root.display())]
+    #[error("`root` under [workspace] in the configuration: {} cannot be opened: {error}; make that folder, or name another one", .root.display())]
     Workspace {
         /// What the configuration names.
         root: PathBuf,

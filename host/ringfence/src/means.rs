@@ -74,9 +74,11 @@ impl Means {
 
     /// What the tools of `installed` reach.
     pub(crate) fn reach(&self, installed: &Installed) -> Result<Reach, MeansError> {
-        let grant = self.grant(installed)?.effective;
+        let SourceGrant { effective, suspended, .. } = self.grant(installed)?;
         let package = installed.manifest().package.name.clone();
-        self.reach_of(grant, Granter::Operator, installed.source().clone(), installed.signer(), package)
+        let source = installed.source().clone();
+        let reach = self.reach_of(effective, Granter::Operator, source, installed.signer(), package)?;
+        Ok(Reach { suspended: suspended.as_ref().map(ToString::to_string), ..reach })
     }
 
     /// What the tools of the embedded component `source` reach by `grant`, with the secrets as they are now.
@@ -96,7 +98,8 @@ impl Means {
         let network = access.map(|access| Network { door: self.door.clone(), access: Arc::new(access) });
         let vault = Some(self.vault.clone());
         let state = Some(StatePlace { store: self.state.clone(), source, signer, package });
-        Ok(Reach { grant: Arc::new(grant), network, vault, workspace: self.workspace.clone(), state, granter })
+        let (grant, workspace) = (Arc::new(grant), self.workspace.clone());
+        Ok(Reach { grant, network, vault, workspace, state, granter, suspended: None })
     }
 
     /// What `grant` of `source` lets pass: what the manifest asks for is asked first, then what of it is granted.

@@ -29,20 +29,34 @@ const OF_CONNECTION: [HeaderName; 11] = [
 /// What says who is asking.
 const OF_IDENTITY: [HeaderName; 4] = [AUTHORIZATION, PROXY_AUTHORIZATION, COOKIE, HeaderName::from_static("cookie2")];
 
-/// Whether a guest may never set this header itself: credentials are the operator's, and so is the connection.
+/// Whether a guest may never set this header itself: credentials are the operator's, and so are the connection and the
+/// decision about a request.
 pub fn is_forbidden_header(name: &HeaderName) -> bool {
-    is_of_connection(name) || OF_IDENTITY.contains(name)
+    is_of_connection(name) || OF_IDENTITY.contains(name) || OF_DECISION.contains(&name.as_str())
 }
 
-pub(super) fn is_of_connection(name: &HeaderName) -> bool {
+fn is_of_connection(name: &HeaderName) -> bool {
     OF_CONNECTION.contains(name)
 }
 
-/// Takes from a request with a credential what would let its answer pass the scan: a range could bring the credential
-/// back in two halves, and a content encoding that cannot be decoded cannot be looked through.
+/// Whether the host sets this header itself, so that a credential in it would be lost.
+pub(super) fn is_of_host(name: &HeaderName) -> bool {
+    is_of_connection(name) || OF_ANSWER.contains(name)
+}
+
+/// What says that a request is another one than the rules have let pass: another method, another URL.
+const OF_DECISION: [&str; 5] =
+    ["x-http-method-override", "x-http-method", "x-method-override", "x-original-url", "x-rewrite-url"];
+
+/// What decides how an answer arrives, so that it is the host's where it looks for secrets in one.
+const OF_ANSWER: [HeaderName; 3] = [RANGE, IF_RANGE, ACCEPT_ENCODING];
+
+/// Takes from a request what would let its answer pass the scan: a range could bring a secret in two halves, and a content
+/// encoding that cannot be decoded cannot be looked through.
 pub fn withhold(request: &mut Outgoing) {
-    request.headers.remove(RANGE);
-    request.headers.remove(IF_RANGE);
+    for name in OF_ANSWER {
+        request.headers.remove(name);
+    }
     request.headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(ACCEPTED));
 }
 

@@ -241,7 +241,7 @@ fn a_json_body_has_to_have_a_place_for_it() {
 }
 
 #[test]
-fn guests_set_neither_credentials_nor_the_connection() {
+fn guests_set_neither_credentials_nor_the_connection_nor_another_method() {
     for name in [
         "Authorization",
         "Proxy-Authorization",
@@ -256,11 +256,21 @@ fn guests_set_neither_credentials_nor_the_connection() {
         "Transfer-Encoding",
         "Upgrade",
         "HTTP2-Settings",
+        "X-HTTP-Method-Override",
+        "X-Original-URL",
     ] {
         assert!(is_forbidden_header(&HeaderName::try_from(name).unwrap()), "{name}");
     }
     for name in ["Accept", "Content-Type", "X-Api-Key", "Range", "User-Agent", "Authorization-X"] {
         assert!(!is_forbidden_header(&HeaderName::try_from(name).unwrap()), "{name}");
+    }
+}
+
+#[test]
+fn a_credential_goes_into_no_header_that_the_host_sets() {
+    for name in ["Accept-Encoding", "range", "If-Range", "Host", "Connection"] {
+        let placement = Placement::Header { name: name.into(), prefix: String::new() };
+        assert_eq!(placement.check(), Err(PlacementError::HostHeader(name.into())));
     }
 }
 

@@ -65,6 +65,11 @@ impl Forms {
         depths
     }
 
+    /// Whether there is nothing to look for.
+    pub(super) fn is_empty(&self) -> bool {
+        self.owners.is_empty()
+    }
+
     pub(super) fn start(&self) -> State {
         self.automaton.start_state(Anchored::No).expect("this automaton has both kinds of start")
     }

@@ -99,14 +99,18 @@ async fn line_breaks_around_a_value_are_cut_and_inside_it_refused() {
 }
 
 #[tokio::test]
-async fn with_a_credential_nothing_arrives_in_pieces() {
+async fn where_secrets_are_known_nothing_arrives_in_pieces() {
     let server = Server::on("127.0.0.1").await;
     let base = format!("http://127.0.0.1:{}", server.port);
     let plain = access(&[&format!("{base}/**")], &["127.0.0.1/32"]);
     let all = || rule(&format!("{base}/**"));
     let secret = access_with(vec![all()], &["127.0.0.1/32"], bound(api_key(), VALUE, all()));
+    // Not only where it is placed: any server may have it in a file.
+    let elsewhere = access_with(vec![all()], &["127.0.0.1/32"], bound(api_key(), VALUE, rule("https://else.test/**")));
     let door = door(&Names::new(&[]));
-    for (access, range, encoding) in [(&plain, Some("bytes=0-3"), "identity"), (&secret, None, "gzip")] {
+    for (access, range, encoding) in
+        [(&plain, Some("bytes=0-3"), "identity"), (&secret, None, "gzip"), (&elsewhere, None, "gzip")]
+    {
         let headers: [(&str, &[u8]); 2] = [("range", b"bytes=0-3"), ("accept-encoding", b"compress")];
         let request = Request::new("GET", &format!("{base}/ok"), headers, "").unwrap();
         send(&door, request, access).await.unwrap();

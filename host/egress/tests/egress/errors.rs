@@ -44,7 +44,7 @@ async fn what_was_decided() {
             "http://a.test/",
             "http.address",
             "`a.test` leads to an address that this tool may not reach",
-            "grant the addresses `10.9.8.7/32`",
+            "`ringfence grant SOURCE --address 10.9.8.7/32` opens it",
         ),
         ("http://none.test/", "http.resolve", "`none.test` has no addresses", "no addresses"),
         (

@@ -13,6 +13,8 @@ use serde::{Deserialize, Serialize};
 
 use super::file_pattern::FilePattern;
 use super::name_pattern::NamePattern;
+use crate::manifest::ManifestError;
+use crate::plain_text;
 
 /// What a package asks for beside limits: `[capabilities]` in `ringfence.toml`. It gets none of it by asking.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -40,6 +42,51 @@ pub struct Capabilities {
     /// How much its tools keep between calls, for each user.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<StateQuota>,
+}
+
+impl Capabilities {
+    /// Checks the names that the package gives, and its words: people will read them, and will write the names into
+    /// commands.
+    ///
+    /// # Errors
+    /// [`ManifestError::Capability`].
+    pub(crate) fn check(&self) -> Result<(), ManifestError> {
+        let wrong = |field, name: &str, problem| ManifestError::Capability {
+            field,
+            name: name.chars().take(MAX_NAME).collect(),
+            problem,
+        };
+        if let Some(name) = self.env.iter().find(|name| !is_variable(name)) {
+            return Err(wrong("env", name, "is no name of a variable: use A-Z, a-z, 0-9 and _, no digit first"));
+        }
+        let credentials = self.credentials.iter().map(|(name, asked)| ("credentials", name, &asked.description));
+        let tools = self.tools.iter().map(|(name, wanted)| ("tools", name, wanted));
+        for (field, name, words) in credentials.chain(tools) {
+            if !is_name(name) {
+                return Err(wrong(field, name, "is no name: use 1 to 64 of A-Z, a-z, 0-9, _, . and -"));
+            }
+            match plain_text::problem(words) {
+                Some(problem) if !words.is_empty() => return Err(wrong(field, name, problem)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The longest name that a package gives to something, in bytes.
+const MAX_NAME: usize = 64;
+
+/// Whether `name` can be that of a credential, or of another tool, in a package.
+pub(crate) fn is_name(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+    (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(plain)
+}
+
+/// Whether `name` can be that of an environment variable everywhere (POSIX.1, 8.1).
+fn is_variable(name: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    name.bytes().all(plain) && name.bytes().next().is_some_and(|first| !first.is_ascii_digit())
 }
 
 /// A credential as a manifest asks for it. The host places it; the tools never see it.

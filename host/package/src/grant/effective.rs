@@ -1,6 +1,6 @@
 //! What a source may use: what its package asks for, as far as the operator grants it.
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use ringfence_core::source::Ceiling;
@@ -76,6 +76,11 @@ impl Effective {
     /// Whether the grant has ended.
     pub fn has_ended(&self) -> bool {
         self.expires.is_some_and(|end| SystemTime::now() >= end)
+    }
+
+    /// How long until the grant ends; `None` where it has no end, or has ended.
+    pub fn ends_in(&self) -> Option<Duration> {
+        self.expires?.duration_since(SystemTime::now()).ok().filter(|left| !left.is_zero())
     }
 
     /// Whether there is anything to reach by HTTP.

@@ -6,6 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::plain_text::hides;
+
 /// The longest pattern, in bytes.
 const MAX_PATTERN: usize = 1024;
 
@@ -48,7 +50,7 @@ impl FilePattern {
     }
 
     /// Whether any path is meant by this and by `other`.
-    pub(super) fn meets(&self, other: &Self) -> bool {
+    pub fn meets(&self, other: &Self) -> bool {
         let (own, others) = (&self.0[..], &other.0[..]);
         let both = |(one, other): (&Segment, &Segment)| match (one, other) {
             (Segment::Exact(one), Segment::Exact(other)) => one == other,
@@ -70,7 +72,7 @@ impl TryFrom<String> for FilePattern {
 
     fn try_from(text: String) -> Result<Self, FilePatternError> {
         let wrong = || FilePatternError(text.chars().take(MAX_PATTERN).collect());
-        if text.len() > MAX_PATTERN || text.chars().any(|c| c.is_control() || c == '\\') {
+        if text.len() > MAX_PATTERN || text.chars().any(|c| c.is_control() || hides(c) || c == '\\') {
             return Err(wrong());
         }
         let count = text.split('/').count();

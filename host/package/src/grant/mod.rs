@@ -8,6 +8,7 @@ mod file_pattern;
 mod name_pattern;
 mod unused;
 
+pub(crate) use capabilities::is_name;
 pub use capabilities::{
     Capabilities, Credential, Granted, GrantedCredential, GrantedOAuth2, GrantedRate, RequestPattern, SecretUse,
     WorkspaceUse,

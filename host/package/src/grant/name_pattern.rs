@@ -35,7 +35,7 @@ impl NamePattern {
     }
 
     /// Whether any name is meant by this and by `other`.
-    pub(super) fn meets(&self, other: &Self) -> bool {
+    pub fn meets(&self, other: &Self) -> bool {
         // One that is open means its own start as well, and where both are, the longer start is meant by both.
         self.matches(&other.start) || other.matches(&self.start)
     }

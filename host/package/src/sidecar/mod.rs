@@ -26,7 +26,7 @@ use thiserror::Error;
 
 pub use report::{Entry, Outcome};
 
-use crate::grant::{Capabilities, FilePattern, Granted, NamePattern};
+use crate::grant::{Capabilities, FilePattern, Granted, NamePattern, is_name};
 use fields::Fields;
 use report::Report;
 
@@ -186,6 +186,10 @@ impl Reader {
             let place = format!("{}.", aliases.place());
             for (path, tool) in aliases.all_texts()? {
                 let alias = path.strip_prefix(&place).unwrap_or(&path).to_owned();
+                if !is_name(&alias) {
+                    self.report.left_out(&path, true, "its name has to be 1 to 64 of A-Z, a-z, 0-9, _, . and -");
+                    continue;
+                }
                 self.report.mapped(&path, false, &format!("`tools.{alias}`; the operator says which tool that is"));
                 self.imported.capabilities.tools.insert(alias, format!("what IronClaw calls `{tool}`"));
             }

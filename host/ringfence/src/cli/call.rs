@@ -71,15 +71,34 @@ impl Call {
     }
 }
 
-/// `error`; where a secret is missing or not taken, with the command that mends that, which the grant of the tool tells.
+/// `error`, with what to do about it, where that is known here: a tool may have told that something was denied to it; where
+/// a secret is missing or not taken, the grant of the tool tells the command that mends that.
 async fn with_remedy(session: &Session, error: CallError) -> anyhow::Error {
+    if let Some(hint) = of_denial(&error) {
+        return Hinted { error, hint }.into();
+    }
     let CallError::AuthRequired { tool, .. } = &error else { return error.into() };
     let source = tool.split_once("__").map_or(tool.as_str(), |(source, _)| source);
     // Without an answer the error says what it says.
     let Ok(Reply::Grants(entries)) = session.ask(PackageRequest::Grants).await else { return error.into() };
-    match entries.iter().find(|entry| entry.source == source).and_then(grants::secret_remedy) {
+    let entry = entries.iter().find(|entry| entry.source == source);
+    match entry.and_then(|entry| grants::secret_remedy(entry, &error.message_for_operator())) {
         Some(hint) => Hinted { error, hint }.into(),
         None => error.into(),
+    }
+}
+
+/// What to do where a tool says, in the words of the SDK, that something was not granted to it.
+fn of_denial(error: &CallError) -> Option<String> {
+    let CallError::Failed { tool, .. } = error else { return None };
+    match error.tool_code()? {
+        "http.denied" => Some(format!(
+            "`ringfence explain {tool} 'METHOD URL'` says what refuses a request of its, and what would allow it"
+        )),
+        "workspace.denied" | "state.denied" | "secret.denied" | "tools.denied" => {
+            Some("`ringfence grants` shows what it asks for, what of it is granted, and what would grant more".into())
+        }
+        _ => None,
     }
 }
 

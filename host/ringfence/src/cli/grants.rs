@@ -41,18 +41,22 @@ fn next(entry: &GrantEntry) -> Option<String> {
         None => command(source, &entry.asked),
         Some(HeldBack::Ended(_)) => Some(format!("`ringfence grant {source} --expires TIME` sets another end.")),
         Some(HeldBack::NoSecret(name)) => Some(format!("`ringfence secret set {name}` stores what is missing.")),
-        Some(HeldBack::Suspended) => None,
+        // Whoever granted a part did not mean the whole.
+        Some(HeldBack::Suspended | HeldBack::Part(_)) => None,
     };
     // Whatever else is missing, more of a grant that has ended gives nothing.
     let ended = |asked: &&Asked| matches!(asked.held_back, Some(HeldBack::Ended(_)));
     entry.asked.iter().find(ended).into_iter().chain(&entry.asked).find_map(lacking)
 }
 
-/// What gives a source a secret that it lacks, or, where it has all that it needs, another value of one.
-pub(super) fn secret_remedy(entry: &GrantEntry) -> Option<String> {
+/// What gives a source a secret that it lacks, the one of which `error` speaks before others, or, where it has all that it
+/// needs, another value of one.
+pub(super) fn secret_remedy(entry: &GrantEntry, error: &str) -> Option<String> {
     let mut needing = entry.asked.iter().filter(|asked| !asked.secrets.is_empty() && asked.option.is_some());
     let source = &entry.source;
-    match needing.clone().find(|asked| !asked.granted) {
+    let lacking: Vec<&Asked> = needing.clone().filter(|asked| !asked.granted).collect();
+    let is_meant = |asked: &&&Asked| asked.secrets.iter().any(|secret| error.contains(&format!("`{}`", secret.name)));
+    match lacking.iter().find(is_meant).or(lacking.first()).copied() {
         Some(Asked { held_back: Some(HeldBack::NoSecret(name)), .. }) => {
             Some(format!("`ringfence secret set {name}` stores what is missing"))
         }

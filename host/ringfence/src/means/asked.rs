@@ -49,6 +49,8 @@ pub(crate) enum HeldBack {
     Ended(String),
     /// There is no secret of this name.
     NoSecret(String),
+    /// Only these parts of it are.
+    Part(Vec<String>),
 }
 
 impl fmt::Display for HeldBack {
@@ -57,6 +59,7 @@ impl fmt::Display for HeldBack {
             Self::Suspended => f.write_str("suspended"),
             Self::Ended(end) => write!(f, "ended {end}"),
             Self::NoSecret(name) => write!(f, "no secret `{name}`"),
+            Self::Part(parts) => write!(f, "in part: {}", parts.join(", ")),
         }
     }
 }
@@ -97,12 +100,10 @@ pub(crate) fn asked(source: &SourceName, requested: &Capabilities, granted: &Gra
         secrets: Vec::new(),
         held_back: None,
     };
-    let mut add = |what: String, given: bool| list.push(asked_for(what, given, ALL));
     for rule in &requested.http {
-        add(
-            format!("HTTP {rule}"),
-            granted.http.iter().any(|given| given.url == rule.url && given.methods == rule.methods),
-        );
+        let given = granted.http.iter().any(|given| given.url == rule.url && given.methods == rule.methods);
+        let parts = granted.http.iter().filter(|given| given.meets(rule));
+        list.push(asked_for(format!("HTTP {rule}"), given, ALL).or_in_part(parts));
     }
     for (name, asked) in &requested.credentials {
         let optional = if asked.optional { " (optional)" } else { "" };
@@ -116,16 +117,20 @@ pub(crate) fn asked(source: &SourceName, requested: &Capabilities, granted: &Gra
     }
     let (asked, given) = (&requested.secrets, &granted.secrets);
     for pattern in &asked.test {
-        list.push(asked_for(format!("asking for the secret `{pattern}`"), given.test.contains(pattern), ALL));
+        let test = asked_for(format!("asking for the secret `{pattern}`"), given.test.contains(pattern), ALL);
+        list.push(test.or_in_part(given.test.iter().filter(|given| given.meets(pattern))));
     }
     for pattern in &asked.sign {
         let sign = asked_for(format!("signing with the secret `{pattern}`"), given.sign.contains(pattern), ALL);
+        let sign = sign.or_in_part(given.sign.iter().filter(|given| given.meets(pattern)));
         list.push(sign.needing(pattern.exact().map(str::to_owned), stored));
     }
-    let mut add = |what: String, given: bool| list.push(asked_for(what, given, ALL));
     let (asked, given) = (&requested.workspace, &granted.workspace);
     for (verb, asked, given) in [("reading", &asked.read, &given.read), ("writing", &asked.write, &given.write)] {
-        asked.iter().for_each(|pattern| add(format!("{verb} `{pattern}`"), given.contains(pattern)));
+        for pattern in asked {
+            let parts = given.iter().filter(|given| given.meets(pattern));
+            list.push(asked_for(format!("{verb} `{pattern}`"), given.contains(pattern), ALL).or_in_part(parts));
+        }
     }
     for name in &requested.env {
         let (what, given) = (format!("the environment value `{name}`"), granted.env.contains_key(name));
@@ -137,21 +142,33 @@ pub(crate) fn asked(source: &SourceName, requested: &Capabilities, granted: &Gra
         list.push(asked_for(what, granted.tools.contains_key(alias), &format!("--tool {alias}=TOOL")));
     }
     if let Some(asked) = requested.state {
-        let StateQuota { bytes, keys } = asked;
-        let given = granted.state.is_some_and(|given| given.least(asked) == asked);
-        list.push(asked_for(format!("keeping {bytes} bytes and {keys} keys for each user"), given, ALL));
+        let quota = |StateQuota { bytes, keys }| format!("{bytes} bytes and {keys} keys");
+        let given = granted.state.map(|given| given.least(asked));
+        let keeping = asked_for(format!("keeping {} for each user", quota(asked)), given == Some(asked), ALL);
+        list.push(keeping.or_in_part(given.map(quota)));
     }
     list
 }
 
 impl Asked {
+    /// The same, of which only `parts` are given, where it is not given as a whole.
+    fn or_in_part(mut self, parts: impl IntoIterator<Item = impl ToString>) -> Self {
+        let parts: Vec<String> = parts.into_iter().map(|part| part.to_string()).collect();
+        if !self.granted && !parts.is_empty() {
+            self.held_back = Some(HeldBack::Part(parts));
+        }
+        self
+    }
+
     /// The same, which needs `secrets`. Where it is given, the first one that is not `stored` holds it back.
     fn needing(mut self, secrets: impl IntoIterator<Item = String>, stored: &[Listed]) -> Self {
         let is_there = |name: &str| stored.iter().any(|listed| listed.name.as_str() == name);
         self.secrets = secrets.into_iter().map(|name| NeededSecret { stored: is_there(&name), name }).collect();
         let missing = self.secrets.iter().find(|secret| self.granted && !secret.stored);
-        self.held_back = missing.map(|secret| HeldBack::NoSecret(secret.name.clone()));
-        self.granted &= self.held_back.is_none();
+        if let Some(secret) = missing {
+            self.held_back = Some(HeldBack::NoSecret(secret.name.clone()));
+            self.granted = false;
+        }
         self
     }
 }

@@ -117,8 +117,15 @@ impl Packages {
     }
 
     pub(super) fn explain(&self, tool: &str, request: &str) -> Result<Explanation, RequestError> {
-        let source = tool.split_once("__").map_or(tool, |(source, _)| source);
+        let (source, name) = tool.split_once("__").map_or((tool, None), |(source, name)| (source, Some(name)));
         let installed = self.installed(source)?;
+        if let Some(name) = name
+            && !installed.manifest().tools.iter().any(|tool| tool.name == name)
+        {
+            let tools = installed.manifest().tools.iter().map(|tool| tool.name.as_str()).collect::<Vec<_>>().join(", ");
+            let message = format!("`{source}` has no tool `{name}`: it has {tools}");
+            return Err(RequestError { kind: ErrorKind::NotFound, code: "explain.tool".into(), message });
+        }
         let wrong = |kind, error: &dyn std::error::Error| RequestError::new(kind, "explain", error);
         let has_method = request.contains(' ');
         let (method, url) = request.split_once(' ').unwrap_or(("GET", request));

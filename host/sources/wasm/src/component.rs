@@ -14,7 +14,7 @@ use crate::engine::{Engine, Profile};
 use crate::kind::Kind;
 use crate::near_agent;
 use crate::plain::FunctionError;
-use crate::reach::{Granter, Lacking, Reach};
+use crate::reach::{Granter, Lacking, Reach, abilities};
 use crate::state::GuestState;
 use crate::{wasi, wasi_http};
 
@@ -39,6 +39,10 @@ impl Code for InMemory {
     }
 }
 
+/// What is said of a grant that has ended, also to a call that is under way.
+pub(crate) const GRANT_ENDED: &str =
+    "its grant has ended: `ringfence grants` shows when, and `ringfence grant SOURCE --expires TIME` sets another end";
+
 /// Why a component cannot run.
 #[derive(Debug, Error)]
 pub enum CodeError {
@@ -55,12 +59,26 @@ pub enum CodeError {
     #[error("{0}")]
     Import(String),
     /// It needs something of which nothing was granted.
-    #[error("it needs to {ability}, and nothing of that is granted to it: {}", .granter.remedy())]
+    #[error("it needs to {abilities}, and nothing of that is granted to it: {}", .granter.remedy())]
     NotGranted {
-        /// What it needs to do.
-        ability: &'static str,
+        /// What it needs to do and may not.
+        abilities: String,
         /// Who could grant it.
         granter: Granter,
+    },
+    /// It needs something of a grant that gives nothing now.
+    #[error("it needs to {abilities}, and {why}")]
+    Suspended {
+        /// What it needs to do.
+        abilities: String,
+        /// Why the grant gives nothing, and what to do about that.
+        why: String,
+    },
+    /// It needs something of a grant that has ended.
+    #[error("it needs to {abilities}, and {GRANT_ENDED}")]
+    Ended {
+        /// What it needs to do.
+        abilities: String,
     },
     /// It is granted files, and there is no folder that they could be in.
     #[error(
@@ -119,17 +137,30 @@ impl GuestComponent {
         let load = async {
             let compiled = self.code.compiled(&self.engine).await?;
             let loaded = Loaded::new(&self.engine, &compiled)?;
-            match self.reach.lacks(loaded.imports.iter().map(String::as_str)) {
-                Some(Lacking::Folder) => Err(CodeError::NoWorkspace),
-                Some(Lacking::Grant(ability)) => Err(CodeError::NotGranted { ability, granter: self.reach.granter }),
-                None => Ok(Arc::new(loaded)),
+            match (self.reach.lacks(loaded.imports()), &self.reach.suspended) {
+                (None, _) => Ok(Arc::new(loaded)),
+                (Some(Lacking::Folder), _) => Err(CodeError::NoWorkspace),
+                (Some(Lacking::Grant(abilities)), Some(why)) => {
+                    Err(CodeError::Suspended { abilities, why: why.clone() })
+                }
+                (Some(Lacking::Grant(abilities)), None) => {
+                    Err(CodeError::NotGranted { abilities, granter: self.reach.granter })
+                }
             }
         };
-        self.loaded.get_or_try_init(|| load).await
+        let loaded = self.loaded.get_or_try_init(|| load).await?;
+        match Some(()).filter(|()| self.reach.grant.has_ended()).and_then(|()| abilities(loaded.imports())) {
+            Some(abilities) => Err(CodeError::Ended { abilities }),
+            None => Ok(loaded),
+        }
     }
 }
 
 impl Loaded {
+    fn imports(&self) -> impl Iterator<Item = &str> {
+        self.imports.iter().map(String::as_str)
+    }
+
     pub(crate) fn new(engine: &Engine, compiled: &[u8]) -> Result<Self, CodeError> {
         let component = load(engine, compiled)?;
         let linker = linker(engine).map_err(CodeError::Compile)?;

@@ -25,6 +25,8 @@ pub struct Reach {
     pub state: Option<StatePlace>,
     /// Who grants them anything.
     pub granter: Granter,
+    /// Why a grant that there is gives nothing now.
+    pub suspended: Option<String>,
 }
 
 /// Who grants a source what it reaches, and so who can grant it more.
@@ -73,35 +75,89 @@ pub struct StatePlace {
 }
 
 /// What a component needs and does not have.
-#[derive(Clone, Copy)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Lacking {
-    /// Nothing was granted of what it would do.
-    Grant(&'static str),
+    /// Nothing was granted of what it would do, in words.
+    Grant(String),
     /// Files were granted, and the operator has named no folder that they could be in.
     Folder,
 }
 
+/// What a grant gives, by the interfaces that it is used through.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ability {
+    Network,
+    Secrets,
+    Files,
+    Tools,
+    State,
+}
+
+/// The interfaces of which something has to be granted.
+const GRANTED: [(&str, Ability); 6] = [
+    ("ringfence:tool/http@", Ability::Network),
+    ("wasi:http/outgoing-handler@", Ability::Network),
+    ("ringfence:tool/secrets@", Ability::Secrets),
+    ("ringfence:tool/workspace@", Ability::Files),
+    ("ringfence:tool/tools@", Ability::Tools),
+    ("ringfence:tool/state@", Ability::State),
+];
+
+impl Ability {
+    fn in_words(self) -> &'static str {
+        match self {
+            Self::Network => "send requests",
+            Self::Secrets => "use secrets",
+            Self::Files => "use files",
+            Self::Tools => "call other tools",
+            Self::State => "keep values between calls",
+        }
+    }
+}
+
 impl Reach {
-    /// What the first of `imports` needs that is not there: an interface is there only for who was granted something of
-    /// it.
-    pub(crate) fn lacks<'a>(&self, mut imports: impl Iterator<Item = &'a str>) -> Option<Lacking> {
-        let of_grant = |given: bool, ability| (!given).then_some(Lacking::Grant(ability));
-        let network = || of_grant(self.network.is_some(), "send requests");
-        let files = match (self.grant.uses_workspace(), &self.workspace) {
-            (true, None) => Some(Lacking::Folder),
-            (granted, _) => of_grant(granted, "use files"),
-        };
-        let lacking = [
-            ("ringfence:tool/http@", network()),
-            ("wasi:http/outgoing-handler@", network()),
-            ("ringfence:tool/secrets@", of_grant(self.grant.uses_secrets() && self.vault.is_some(), "use secrets")),
-            ("ringfence:tool/workspace@", files),
-            ("ringfence:tool/tools@", of_grant(self.grant.calls_tools(), "call other tools")),
-            (
-                "ringfence:tool/state@",
-                of_grant(self.grant.keeps_state() && self.state.is_some(), "keep values between calls"),
-            ),
-        ];
-        imports.find_map(|import| lacking.iter().find(|(name, _)| import.starts_with(name))?.1)
+    /// What of all that `imports` need is not there: an interface is there only for who was granted something of it.
+    pub(crate) fn lacks<'a>(&self, imports: impl Iterator<Item = &'a str>) -> Option<Lacking> {
+        let needed = needed(imports);
+        let lacking = in_words(needed.iter().filter(|ability| !self.is_granted(**ability)));
+        match lacking {
+            Some(lacking) => Some(Lacking::Grant(lacking)),
+            None if needed.contains(&Ability::Files) && self.workspace.is_none() => Some(Lacking::Folder),
+            None => None,
+        }
+    }
+
+    fn is_granted(&self, ability: Ability) -> bool {
+        match ability {
+            Ability::Network => self.network.is_some(),
+            Ability::Secrets => self.grant.uses_secrets() && self.vault.is_some(),
+            Ability::Files => self.grant.uses_workspace(),
+            Ability::Tools => self.grant.calls_tools(),
+            Ability::State => self.grant.keeps_state() && self.state.is_some(),
+        }
+    }
+}
+
+/// What a component with these imports does of what has to be granted, in words.
+pub(crate) fn abilities<'a>(imports: impl Iterator<Item = &'a str>) -> Option<String> {
+    in_words(needed(imports).iter())
+}
+
+fn needed<'a>(imports: impl Iterator<Item = &'a str>) -> Vec<Ability> {
+    let mut needed = Vec::new();
+    for import in imports {
+        let ability = GRANTED.iter().find(|(name, _)| import.starts_with(name)).map(|(_, ability)| *ability);
+        needed.extend(ability.filter(|ability| !needed.contains(ability)));
+    }
+    needed
+}
+
+/// Such as "send requests, use files and call other tools".
+fn in_words<'a>(abilities: impl Iterator<Item = &'a Ability>) -> Option<String> {
+    let words: Vec<&str> = abilities.map(|ability| ability.in_words()).collect();
+    match words.as_slice() {
+        [] => None,
+        [one] => Some((*one).to_owned()),
+        [first @ .., last] => Some(format!("{} and {last}", first.join(", "))),
     }
 }

@@ -8,9 +8,10 @@ use ringfence_core::limit::LimitExceeded;
 use ringfence_core::output::{RawOutput, Usage};
 use ringfence_core::permit::Permit;
 use ringfence_core::tool::{Tool, ToolSpec};
+use ringfence_package::Effective;
 use wasmtime::Store;
 
-use crate::component::GuestComponent;
+use crate::component::{GRANT_ENDED, GuestComponent};
 use crate::concurrency::ToolPlaces;
 use crate::spare::{Holds, Ready, Spare, Used};
 use crate::state::GuestState;
@@ -60,7 +61,12 @@ impl Tool for WasmTool {
         };
         let (exceeded, requests) = (store.data().until_exceeded(), store.data().in_flight());
         let call = guest.call(&mut store, &self.spec.name, &permit, self.component.package());
-        let answer = beside(exceeded, requests, call).await;
+        let ended_grant = || ToolError::Unavailable { reason: GRANT_ENDED.into(), retry_after: None };
+        let answer = tokio::select! {
+            biased;
+            () = end_of(&self.component.reach().grant) => return Err(ended_grant()),
+            answer = beside(exceeded, requests, call) => answer,
+        };
         // A guest that was told so may have returned at once.
         let answer = store.data().exceeded().map_or(answer, |exceeded| Err(exceeded.into()));
         let answer = answer.map_err(|error| ended(error, &store))?;
@@ -74,6 +80,14 @@ impl Tool for WasmTool {
         };
         self.spare.leave(Used { _store: store, holds }, engine, loaded, limits);
         result
+    }
+}
+
+/// Waits for the end of `grant`: what is under way by it stops there, as it does where the operator takes it back.
+async fn end_of(grant: &Effective) {
+    match grant.ends_in() {
+        Some(left) => tokio::time::sleep(left).await,
+        None => std::future::pending().await,
     }
 }
 

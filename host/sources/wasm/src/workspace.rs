@@ -11,7 +11,7 @@ use std::sync::Arc;
 use cap_fs_ext::{DirExt as _, FollowSymlinks, MetadataExt as _, OpenOptionsFollowExt as _};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, OpenOptions, OpenOptionsExt as _, Permissions, PermissionsExt as _};
-use ringfence_package::Effective;
+use ringfence_package::{Effective, hides};
 use rustix::fs::OFlags;
 use wasmtime::Result;
 
@@ -80,8 +80,11 @@ impl Workspace {
         let mut entries = Vec::new();
         for entry in folder.entries().map_err(fault)? {
             let entry = entry.map_err(fault)?;
-            let (Ok(name), metadata) = (entry.file_name().into_string(), entry.metadata().map_err(fault)?) else {
-                continue;
+            let Ok(name) = entry.file_name().into_string() else { continue };
+            let metadata = match entry.metadata() {
+                // It went while the folder was read.
+                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+                metadata => metadata.map_err(fault)?,
             };
             // No path could have it.
             if !name.chars().all(is_plain) {
@@ -211,11 +214,10 @@ fn segments(path: &str) -> std::result::Result<Vec<&str>, Error> {
     if segments.iter().all(plain) { Ok(segments) } else { Err(Error::Denied) }
 }
 
-/// Whether a name may hold `character`: people read names in terminals and logs, where what controls the text or turns its
-/// direction shows them something else than is there.
+/// Whether a name may hold `character`: people read names in terminals and logs, where what controls the text, turns its
+/// direction or shows nothing lets them read another name.
 fn is_plain(character: char) -> bool {
-    let misleads = matches!(character, '\u{2028}' | '\u{2029}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    !character.is_control() && !misleads && character != '\\'
+    !character.is_control() && !hides(character) && character != '\\'
 }
 
 fn as_strs(path: &[String]) -> Vec<&str> {
