@@ -159,10 +159,10 @@ fn answer(exchange: &mut Exchange<'_>) -> Result<String> {
             exchange.send(&vec![b'x'; 4 << 20])?;
         }
         "/never" => while exchange.chunk().is_ok() {},
-        // After a while, and one that is over at once, so that there is always somebody who waits for one.
+        // After a while, and one that is over at once, so that in each second somebody waits for the next one.
         "/give-token" => {
             exchange.whole()?;
-            std::thread::sleep(Duration::from_millis(5));
+            std::thread::sleep(Duration::from_millis(100));
             let number = TOKENS.fetch_add(1, Ordering::Relaxed);
             let token = format!(r#"{{"access_token":"token-number-{number}","token_type":"bearer","expires_in":0}}"#);
             exchange.send(head(token.len()).as_bytes())?;

@@ -12,6 +12,7 @@ use crate::address::AddressGrants;
 use crate::credential::Placement;
 use crate::error::EgressError;
 use crate::oauth::TokenSource;
+use crate::resolve::Lookups;
 use crate::scan::{Scanner, ScannerError};
 use crate::target::Target;
 
@@ -24,6 +25,7 @@ pub struct Access {
     credentials: Vec<BoundCredential>,
     lacking: Vec<LackingCredential>,
     scanner: Scanner,
+    lookups: Lookups,
 }
 
 /// A credential that nobody gave a value, and without which the requests that it is for are not sent.
@@ -88,7 +90,8 @@ impl Access {
     /// What `rules` let pass, to public addresses and those in `addresses`, with `credentials`. What `scanner` looks for,
     /// the values of the credentials among it, is kept out of what guests send and receive.
     pub fn new(rules: RuleSet, addresses: AddressGrants, credentials: Vec<BoundCredential>, scanner: Scanner) -> Self {
-        Self { rules: vec![rules], addresses, credentials, lacking: Vec::new(), scanner }
+        let lookups = Lookups::default();
+        Self { rules: vec![rules], addresses, credentials, lacking: Vec::new(), scanner, lookups }
     }
 
     /// What the operator asks for himself, such as a download: no rules, but addresses are checked all the same, and
@@ -122,6 +125,11 @@ impl Access {
     /// The addresses that are granted.
     pub(crate) fn addresses(&self) -> &AddressGrants {
         &self.addresses
+    }
+
+    /// The names that are being looked up for it.
+    pub(crate) fn lookups(&self) -> &Lookups {
+        &self.lookups
     }
 
     /// What looks for the secrets.

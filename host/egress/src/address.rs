@@ -268,8 +268,8 @@ mod tests {
         let refused = check("64:ff9b::a00:1", &["64:ff9b::/96"]).unwrap_err();
         assert_eq!(
             refused.to_string(),
-            "64:ff9b::a00:1 leads to 10.0.0.1, which is private (10.0.0.0/8, RFC 1918): if the tool needs it, grant \
-             the addresses `10.0.0.1/32`"
+            "64:ff9b::a00:1 leads to 10.0.0.1, which is private (10.0.0.0/8, RFC 1918): if the tool needs it, \
+             `ringfence grant SOURCE --address 10.0.0.1/32` opens it"
         );
         // Teredo: the client is in the flipped bits.
         let teredo = check("2001:0:808:808::f5ff:fffe", &["2001::/32"]).unwrap_err();

@@ -25,7 +25,7 @@ use self::idle::{Home, IdleConnections};
 pub(crate) use self::message::{Answer, Message};
 use crate::address::AddressGrants;
 use crate::hosts::FixedHosts;
-use crate::resolve::{CheckedResolver, Resolver, SystemResolver};
+use crate::resolve::{CheckedResolver, Lookups, Resolver, SystemResolver};
 
 /// Clients that are kept, one for each set of granted addresses. Few hosts have more than a handful of sets.
 const MAX_CLIENTS: usize = 32;
@@ -121,13 +121,14 @@ impl Clients {
     }
 
     fn build(&self, grants: &AddressGrants) -> Client {
-        let (resolver, hosts) = (Arc::clone(&self.resolver), Arc::clone(&self.hosts));
-        let mut tcp = HttpConnector::new_with_resolver(CheckedResolver { resolver, hosts, grants: grants.clone() });
-        tcp.enforce_http(false);
-        // A request is written whole; waiting for more of it would only make it late.
-        tcp.set_nodelay(true);
-        let connector = HttpsConnector::from((tcp, Arc::clone(&self.tls)));
-        Client { connector, connect_timeout: self.connect_timeout, idle: Arc::default() }
+        Client {
+            resolver: Arc::clone(&self.resolver),
+            hosts: Arc::clone(&self.hosts),
+            grants: grants.clone(),
+            tls: Arc::clone(&self.tls),
+            connect_timeout: self.connect_timeout,
+            idle: Arc::default(),
+        }
     }
 }
 
@@ -137,15 +138,23 @@ impl Clients {
 /// nothing twice: every redirect is a new decision, every request is counted.
 #[derive(Clone)]
 pub(crate) struct Client {
-    connector: HttpsConnector<HttpConnector<CheckedResolver>>,
+    resolver: Arc<dyn Resolver>,
+    hosts: Arc<FixedHosts>,
+    grants: AddressGrants,
+    tls: Arc<ClientConfig>,
     connect_timeout: Duration,
     idle: Arc<IdleConnections>,
 }
 
 impl Client {
     /// Sends `message` and waits for the head of the answer. Who waits less than others for a connection says so by
-    /// `patience`.
-    pub(crate) async fn exchange(&self, message: Message, patience: Option<Duration>) -> Result<Answer, ClientError> {
+    /// `patience`. A name that has to be looked up is one of `lookups`.
+    pub(crate) async fn exchange(
+        &self,
+        message: Message,
+        patience: Option<Duration>,
+        lookups: &Lookups,
+    ) -> Result<Answer, ClientError> {
         let Message { origin, mut request } = message;
         let home = Home::new(&self.idle, origin);
         while let Some(connection) = home.take() {
@@ -155,18 +164,33 @@ impl Client {
                 answer => return Ok(answer?),
             }
         }
-        let connection = self.connect(home.origin(), patience).await?;
+        let connection = self.connect(home.origin(), patience, lookups).await?;
         Ok(connection.exchange(request, &home).await?)
     }
 
-    async fn connect(&self, origin: &str, patience: Option<Duration>) -> Result<Connection, ClientError> {
+    async fn connect(
+        &self,
+        origin: &str,
+        patience: Option<Duration>,
+        lookups: &Lookups,
+    ) -> Result<Connection, ClientError> {
         let origin = Uri::try_from(origin).map_err(http::Error::from)?;
         let patience = patience.map_or(self.connect_timeout, |patience| patience.min(self.connect_timeout));
-        // The connector is always ready, so a clone of it is.
-        let connecting = self.connector.clone().call(origin);
+        // A new connector is always ready.
+        let connecting = self.connector(lookups).call(origin);
         let stream = tokio::time::timeout(patience, connecting).await;
         let stream = stream.map_err(|_| ClientError::Slow(patience))?.map_err(ClientError::Connect)?;
         Ok(Connection::new(stream).await?)
+    }
+
+    fn connector(&self, lookups: &Lookups) -> HttpsConnector<HttpConnector<CheckedResolver>> {
+        let (resolver, hosts) = (Arc::clone(&self.resolver), Arc::clone(&self.hosts));
+        let (grants, lookups) = (self.grants.clone(), lookups.clone());
+        let mut tcp = HttpConnector::new_with_resolver(CheckedResolver { resolver, hosts, grants, lookups });
+        tcp.enforce_http(false);
+        // A request is written whole; waiting for more of it would only make it late.
+        tcp.set_nodelay(true);
+        HttpsConnector::from((tcp, Arc::clone(&self.tls)))
     }
 }
 

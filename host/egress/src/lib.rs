@@ -37,7 +37,7 @@ pub use oauth::{
 pub use outgoing::Outgoing;
 pub use redirect::{MAX_REDIRECTS, RedirectError, follow};
 pub use request::{Request, RequestError};
-pub use resolve::{ResolveError, Resolver, SystemResolver};
+pub use resolve::{LookupPlace, ResolveError, Resolver, SystemResolver};
 pub use response::{Body, Response};
 pub use scan::{Leak, Scanner, ScannerError};
 pub use send::Egress;

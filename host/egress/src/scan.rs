@@ -11,12 +11,14 @@
 mod forms;
 mod heads;
 mod living;
+mod long_forms;
 mod lookout;
 mod redaction;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -44,10 +46,18 @@ pub(crate) const IDLE: Duration = Duration::from_millis(25);
 /// Immutable and cheap to clone, so one serves all calls at once.
 #[derive(Clone)]
 pub struct Scanner {
-    secrets: Arc<Forms>,
+    secrets: Known,
     /// What the host obtained, while it has obtained something.
-    tokens: Option<Arc<Forms>>,
+    tokens: Option<Known>,
     skipped: Vec<String>,
+}
+
+/// What is looked for of some secrets.
+#[derive(Clone)]
+struct Known {
+    forms: Arc<Forms>,
+    /// Those that can be in the name of a header, in lower case: libraries write names so, whatever they were.
+    in_names: Arc<Forms>,
 }
 
 /// What has been seen of one stream, for each thing that is looked for.
@@ -99,7 +109,7 @@ impl Scanner {
         let is_short = |secret: &Secret| secret.expose().trim().len() < MIN_CREDENTIAL;
         let (short, long): (Vec<_>, Vec<_>) = secrets.iter().partition(|(_, secret)| is_short(secret));
         let forms = long.into_iter().map(|(name, secret)| (name.as_str(), spellings(secret)));
-        let secrets = Arc::new(Forms::new(forms).map_err(ScannerError::TooMany)?);
+        let secrets = Known::new(forms.collect()).map_err(ScannerError::TooMany)?;
         Ok(Self { secrets, tokens: None, skipped: short.into_iter().map(|(name, _)| name.clone()).collect() })
     }
 
@@ -111,7 +121,7 @@ impl Scanner {
 
     /// Whether there is any value that is looked for.
     pub(crate) fn knows_values(&self) -> bool {
-        self.known().any(|forms| !forms.is_empty())
+        self.known().any(|known| !known.forms.is_empty())
     }
 
     /// The names of the secrets that are not looked for.
@@ -150,7 +160,7 @@ impl Scanner {
 
     /// Puts marks into the values of `headers`. A header whose name holds one is left out.
     pub fn headers(&self, headers: &mut HeaderMap) {
-        let named: Vec<HeaderName> = headers.keys().filter(|name| self.holds(name).is_some()).cloned().collect();
+        let named: Vec<HeaderName> = headers.keys().filter(|name| self.in_name(name).is_some()).cloned().collect();
         for name in named {
             headers.remove(name);
         }
@@ -175,7 +185,7 @@ impl Scanner {
     /// # Errors
     /// [`Leak`] where it is not.
     pub fn outgoing(&self, request: &Outgoing) -> Result<(), Leak> {
-        self.values(places(&request.method, &request.url, &request.headers, &request.body))
+        self.values(&request.method, &request.url, &request.headers, &request.body)
     }
 
     /// Whether `request`, as the guest made it, is free of credentials that their form gives away. Not to be asked of
@@ -199,25 +209,28 @@ impl Scanner {
         let written = headers.get_all(LOCATION).iter().find_map(|location| self.holds(location.as_bytes()));
         match written {
             Some(secret) => Err(Leak::Value { secret: secret.to_owned(), place: "URL" }),
-            None => self.values(places(&next.method, next.target.url(), &next.headers, &next.body)),
+            None => self.values(&next.method, next.target.url(), &next.headers, &next.body),
         }
     }
 
-    /// Whether known values are in none of `places`.
-    fn values<'a>(&self, mut places: impl Iterator<Item = (&'static str, &'a [u8])>) -> Result<(), Leak> {
-        let leak = |(place, bytes): (_, &[u8])| {
-            self.holds(bytes).map(|secret| Leak::Value { secret: secret.to_owned(), place })
-        };
-        places.find_map(leak).map_or(Ok(()), Err)
+    /// Whether known values are in none of these.
+    fn values(&self, method: &Method, url: &Url, headers: &HeaderMap, body: &[u8]) -> Result<(), Leak> {
+        let named = headers.keys().find_map(|name| self.in_name(name)).map(|secret| ("headers", secret));
+        let in_place = |(place, bytes): (_, &[u8])| Some((place, self.holds(bytes)?));
+        match named.or_else(|| places(method, url, headers, body).find_map(in_place)) {
+            Some((place, secret)) => Err(Leak::Value { secret: secret.to_owned(), place }),
+            None => Ok(()),
+        }
     }
 
     fn passage(&self) -> Passage {
-        let tokens = self.tokens.clone().map(Redaction::new);
-        Passage { secrets: Redaction::new(self.secrets.clone()), tokens, others: FormsInStream::default() }
+        let redaction = |known: &Known| Redaction::new(known.forms.clone());
+        let tokens = self.tokens.as_ref().map(redaction);
+        Passage { secrets: redaction(&self.secrets), tokens, others: FormsInStream::default() }
     }
 
     /// All known values that are looked for.
-    fn known(&self) -> impl Iterator<Item = &Arc<Forms>> {
+    fn known(&self) -> impl Iterator<Item = &Known> {
         [&self.secrets].into_iter().chain(&self.tokens)
     }
 
@@ -228,7 +241,12 @@ impl Scanner {
 
     /// The name of the first known value in `bytes`.
     fn holds(&self, bytes: impl AsRef<[u8]>) -> Option<&str> {
-        self.known().find_map(|forms| forms.first_after(forms.start(), bytes.as_ref()).1)
+        self.known().find_map(|known| known.forms.first_in(bytes.as_ref()))
+    }
+
+    /// The name of the first known value in that of a header, whose letters are small ones.
+    fn in_name(&self, name: &HeaderName) -> Option<&str> {
+        self.known().find_map(|known| known.in_names.first_in(name.as_ref()))
     }
 
     /// `bytes` with marks; `None` where there is nothing to mark.
@@ -240,6 +258,15 @@ impl Scanner {
         let mut clean = passage.feed(bytes).to_vec();
         clean.extend_from_slice(&passage.finish());
         Some(clean)
+    }
+}
+
+impl Known {
+    fn new(secrets: Vec<(&str, BTreeSet<String>)>) -> Result<Self, BuildError> {
+        let in_name = |form: &String| HeaderName::try_from(form).ok().map(|name| name.to_string());
+        let named = secrets.iter().map(|(name, forms)| (*name, forms.iter().filter_map(in_name).collect()));
+        let in_names = Arc::new(Forms::new(named)?);
+        Ok(Self { forms: Arc::new(Forms::new(secrets.into_iter())?), in_names })
     }
 }
 
@@ -297,7 +324,7 @@ fn places<'a>(
 /// Shows names only.
 impl fmt::Debug for Scanner {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known: Vec<_> = self.known().collect();
+        let known: Vec<_> = self.known().map(|known| &known.forms).collect();
         f.debug_struct("Scanner").field("known", &known).field("skipped", &self.skipped).finish()
     }
 }

@@ -206,8 +206,8 @@ impl Sending<'_> {
     }
 
     async fn execute(&self, request: &Request, made: Message) -> Result<Answer, EgressError> {
-        let clients = &self.door.asker.clients;
-        let answer = clients.get(self.access.addresses()).exchange(made, self.connect_timeout).await;
+        let (clients, lookups) = (&self.door.asker.clients, self.access.lookups());
+        let answer = clients.get(self.access.addresses()).exchange(made, self.connect_timeout, lookups).await;
         answer.map_err(|error| EgressError::of_client(request.target.seen().origin(), error))
     }
 }

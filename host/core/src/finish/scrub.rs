@@ -12,6 +12,7 @@ mod known;
 mod redactor;
 mod spans;
 mod spellings;
+mod stems;
 mod stream;
 #[cfg(test)]
 mod tests;

@@ -19,12 +19,17 @@ use crate::AddressGrants;
 use crate::client::{Clients, Message};
 use crate::error::EgressError;
 use crate::outgoing::Outgoing;
+use crate::resolve::Lookups;
 
 /// The longest time for question and answer.
 pub(super) const TIME: Duration = Duration::from_secs(20);
 
 /// The longest answer, in bytes. The largest of real ones, with many claims in a JWT, have some 10 KiB.
 pub(super) const MAX_ANSWER: usize = 64 << 10;
+
+/// The longest token, in bytes. Common servers take no header section of more than 8 KiB (nginx, Apache, Tomcat) to 16 KiB
+/// (Node.js), so a longer access token is of no use, and no refresh token is as long as an access token.
+pub(super) const MAX_TOKEN: usize = 8 << 10;
 
 /// The error codes of RFC 6749, 5.2. Only these are repeated.
 const CODES: [&str; 6] = [
@@ -48,6 +53,7 @@ pub(super) struct Answer {
 /// Asks for a token for `client`.
 pub(super) async fn ask(
     clients: &Clients,
+    lookups: &Lookups,
     client: &OAuthClient,
     addresses: &AddressGrants,
     secret: &Secret,
@@ -65,7 +71,7 @@ pub(super) async fn ask(
         // Redirects are not followed: the secrets are for this endpoint.
         let question =
             Message::new(question(client, secret, refresh_token)).map_err(|error| unreachable(error.into()))?;
-        let mut answer = clients.get(addresses).exchange(question, None).await.map_err(unreachable)?;
+        let mut answer = clients.get(addresses).exchange(question, None, lookups).await.map_err(unreachable)?;
         let status = answer.status.as_u16();
         let mut body = Zeroizing::new(Vec::new());
         while let Some(frame) = answer.body.try_next().await.map_err(|error| unreachable(error.into()))? {
@@ -78,7 +84,7 @@ pub(super) async fn ask(
         Ok((status, body))
     };
     let (status, body) = tokio::time::timeout(TIME, exchange).await.map_err(|_| TokenError::Slow)??;
-    if status == 200 { token(&body) } else { Err(TokenError::Refused { status, code: code(&body) }) }
+    if status == 200 { token(&body)?.of_size(client) } else { Err(TokenError::Refused { status, code: code(&body) }) }
 }
 
 fn question(client: &OAuthClient, secret: &Secret, refresh_token: Option<&Secret>) -> Outgoing {
@@ -157,6 +163,21 @@ impl Answer {
         match token_type.eq_ignore_ascii_case("bearer") {
             true => Ok(self),
             false => Err(TokenError::NoToken("its type is not `Bearer`")),
+        }
+    }
+
+    /// All that a token can be spelt like is kept in memory while it lives.
+    fn of_size(self, client: &OAuthClient) -> Result<Self, TokenError> {
+        let lengths = [
+            ("an access token", self.access_token.expose().len()),
+            ("a refresh token", self.refresh_token.as_ref().map_or(0, |token| token.expose().len())),
+        ];
+        match lengths.into_iter().find(|(_, length)| *length > MAX_TOKEN) {
+            None => Ok(self),
+            Some((what, length)) => {
+                let host = client.oauth2.token_url.target().seen().host().to_string();
+                Err(TokenError::Oversized { host, what, length })
+            }
         }
     }
 }

@@ -47,6 +47,20 @@ pub enum TokenError {
          back"
     )]
     TooShort,
+    /// What it gives is longer than any that a server takes.
+    #[error(
+        "its token endpoint `{host}` gave {what} of {length} bytes, and servers take none of more than {}: ask for fewer \
+         scopes, or whoever runs it for tokens with fewer claims",
+        super::endpoint::MAX_TOKEN
+    )]
+    Oversized {
+        /// The host of the token endpoint.
+        host: String,
+        /// Which token.
+        what: &'static str,
+        /// How long it is.
+        length: usize,
+    },
     /// Results could not be searched for it.
     #[error("the token cannot be kept out of results")]
     Scrubber(#[from] ScrubberError),
@@ -62,7 +76,7 @@ impl TokenError {
     /// Whether the operator has to do something about it; else it may be better later.
     pub fn is_lasting(&self) -> bool {
         match self {
-            Self::NoSecret(_) | Self::Address(_) => true,
+            Self::NoSecret(_) | Self::Address(_) | Self::Oversized { .. } => true,
             Self::Refused { status, .. } => (400..500).contains(status) && *status != 429,
             _ => false,
         }

@@ -5,14 +5,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use futures::FutureExt as _;
-use futures::future::{BoxFuture, Shared};
+use futures::future::{self, BoxFuture, Shared};
 use ringfence_core::Secret;
+use ringfence_core::finish::current::TokenOwner;
 use ringfence_vault::{SecretName, Vault};
 use tokio_util::task::TaskTracker;
 
 use super::refresh_token::RefreshToken;
 use super::{OAuthClient, TokenError, endpoint};
 use crate::client::Clients;
+use crate::resolve::Lookups;
 use crate::scan::Living;
 use crate::{AddressGrants, MIN_CREDENTIAL};
 
@@ -32,13 +34,20 @@ const AFTERWARDS: Duration = Duration::from_secs(300);
 /// server refuses the client.
 const PAUSE: Duration = Duration::from_secs(60);
 
+/// The shortest time from one question to the next, but where a token was refused. Until it is over, a token is used though
+/// it has ended, and a question that failed has failed: each token makes the host prepare its searches anew, so a server
+/// whose tokens end at once could keep it busy with that.
+const INTERVAL: Duration = Duration::from_secs(1);
+
 /// The tokens of one client.
 pub struct TokenSource {
     client: OAuthClient,
+    owner: Arc<TokenOwner>,
     addresses: AddressGrants,
     vault: Arc<Vault>,
     refresh_token: Option<Arc<RefreshToken>>,
     questions: TaskTracker,
+    lookups: Lookups,
     state: Mutex<State>,
 }
 
@@ -47,6 +56,8 @@ struct State {
     held: Option<Held>,
     /// A question that is under way; all who need a token wait for it.
     flight: Option<Flight>,
+    /// When the last question failed, and why.
+    failed: Option<(Instant, Arc<TokenError>)>,
 }
 
 struct Held {
@@ -74,7 +85,8 @@ impl TokenSource {
         refresh_token: Option<Arc<RefreshToken>>,
         questions: TaskTracker,
     ) -> Self {
-        Self { client, addresses, vault, refresh_token, questions, state: Mutex::default() }
+        let (owner, lookups, state) = (Arc::default(), Lookups::default(), Mutex::default());
+        Self { client, owner, addresses, vault, refresh_token, questions, lookups, state }
     }
 
     pub(super) fn is_of(&self, client: &OAuthClient, addresses: &AddressGrants) -> bool {
@@ -90,7 +102,7 @@ impl TokenSource {
         let flight = {
             let mut state = self.state();
             match &state.held {
-                Some(held) if Instant::now() < held.use_until => return Ok(held.token.clone()),
+                Some(held) if held.is_usable() => return Ok(held.token.clone()),
                 _ => self.flight(&mut state, asker, false),
             }
         };
@@ -107,7 +119,7 @@ impl TokenSource {
             let mut state = self.state();
             match state.held.take() {
                 // Somebody else was quicker.
-                Some(held) if held.token.expose() != refused.expose() && Instant::now() < held.use_until => {
+                Some(held) if held.token.expose() != refused.expose() && held.is_usable() => {
                     return Ok(Some(state.held.insert(held).token.clone()));
                 }
                 Some(held) if held.after_refusal && held.obtained.elapsed() < PAUSE => {
@@ -126,6 +138,9 @@ impl TokenSource {
         if let Some(flight) = state.flight.as_ref().filter(|flight| flight.peek().is_none()) {
             return flight.clone();
         }
+        if let Some((_, error)) = state.failed.as_ref().filter(|(when, _)| when.elapsed() < INTERVAL) {
+            return future::ready(Err(error.clone())).boxed().shared();
+        }
         let (source, asker) = (self.clone(), asker.clone());
         let asking = self.questions.spawn(async move {
             let obtained = source.obtain(&asker, after_refusal).await;
@@ -139,6 +154,8 @@ impl TokenSource {
     fn land(&self, obtained: Result<Held, TokenError>) -> Result<Secret, Arc<TokenError>> {
         let mut state = self.state();
         state.flight = None;
+        let obtained = obtained.map_err(Arc::new);
+        state.failed = obtained.as_ref().err().map(|error| (Instant::now(), error.clone()));
         Ok(state.held.insert(obtained?).token.clone())
     }
 
@@ -153,23 +170,32 @@ impl TokenSource {
         };
         let secret = read(&self.vault, &self.client.secret).await?;
         let obtained = Instant::now();
-        let answer =
-            endpoint::ask(&asker.clients, &self.client, &self.addresses, &secret, refresh_token.as_ref()).await?;
+        let (clients, refresh) = (&asker.clients, refresh_token.as_ref());
+        let asking = endpoint::ask(clients, &self.lookups, &self.client, &self.addresses, &secret, refresh);
+        let answer = asking.await?;
         if let (Some(turn), Some(old), Some(new)) = (&mut turn, refresh_token, answer.refresh_token)
             && new.expose() != old.expose()
         {
             // Stored whatever comes of the rest: the old one is worth nothing any more.
             turn.replace(old, new.clone()).await;
-            announce(asker, turn.name().to_string(), new, None).await?;
+            let name = turn.name().to_string();
+            announce(asker, new, move |living, new| living.learn_replacement(&name, new)).await?;
         }
         let (use_until, until) = ends(obtained, answer.expires_in);
-        let name = format!("{}/access_token", self.client.secret);
-        announce(asker, name, answer.access_token.clone(), Some(until)).await?;
+        let (name, owner) = (format!("{}/access_token", self.client.secret), self.owner.clone());
+        let learn = move |living: &Living, token: &Secret| living.learn_token(&owner, &name, token, until);
+        announce(asker, answer.access_token.clone(), learn).await?;
         Ok(Held { token: answer.access_token, obtained, use_until, after_refusal })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held {
+    fn is_usable(&self) -> bool {
+        Instant::now() < self.use_until || self.obtained.elapsed() < INTERVAL
     }
 }
 
@@ -180,12 +206,16 @@ impl fmt::Debug for TokenSource {
 }
 
 /// Sees to it that `secret` is found wherever it turns up from now on. That takes some milliseconds.
-async fn announce(asker: &Asker, name: String, secret: Secret, until: Option<Instant>) -> Result<(), TokenError> {
+async fn announce(
+    asker: &Asker,
+    secret: Secret,
+    learn: impl FnOnce(&Living, &Secret) -> Result<(), TokenError> + Send + 'static,
+) -> Result<(), TokenError> {
     if secret.expose().trim().len() < MIN_CREDENTIAL {
         return Err(TokenError::TooShort);
     }
     let living = asker.living.clone();
-    let learnt = tokio::task::spawn_blocking(move || living.learn(&name, &secret, until)).await;
+    let learnt = tokio::task::spawn_blocking(move || learn(&living, &secret)).await;
     learnt.unwrap_or(Err(TokenError::BrokenOff))
 }
 

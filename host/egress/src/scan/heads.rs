@@ -43,17 +43,18 @@ pub(super) struct Heads {
 
 impl Heads {
     /// The heads of `forms`, none of which is shorter than [`MIN_CREDENTIAL`].
-    pub(super) fn new(forms: &[String]) -> Self {
-        let shortest = forms.iter().map(String::len).min().unwrap_or_default();
+    pub(super) fn new<T: AsRef<[u8]>>(forms: &[T]) -> Self {
+        let forms = || forms.iter().map(T::as_ref);
+        let shortest = forms().map(<[u8]>::len).min().unwrap_or_default();
         let step = STEPS.into_iter().find(|step| length(*step) <= shortest).unwrap_or(SHORT_STEP);
         let mut new = Self { step, words: zeroes(), places: zeroes(), begin: [0; BEGIN] };
-        for form in forms {
-            for (place, word) in form.as_bytes().array_windows().take(step).enumerate() {
+        for form in forms() {
+            for (place, word) in form.array_windows().take(step).enumerate() {
                 let (upper, bit) = hash(word);
                 new.words[upper] |= 1 << bit;
                 new.places[upper] |= 1 << place;
             }
-            if let Some((place, bit)) = form.as_bytes().first_chunk().map(begin) {
+            if let Some((place, bit)) = form.first_chunk().map(begin) {
                 new.begin[place] |= bit;
             }
         }

@@ -4,7 +4,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Instant;
 
 use ringfence_core::Secret;
-use ringfence_core::finish::current::CurrentScrubber;
+use ringfence_core::finish::current::{CurrentScrubber, TokenOwner};
+use ringfence_core::finish::scrub::ScrubberError;
 
 use super::Scanner;
 use crate::oauth::TokenError;
@@ -27,11 +28,26 @@ impl Living {
         self.scanner.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Looks for `secret` as well, in results too; see [`CurrentScrubber::learn`].
-    pub(crate) fn learn(&self, name: &str, secret: &Secret, until: Option<Instant>) -> Result<(), TokenError> {
+    /// Looks for `token` as well, in results too; see [`CurrentScrubber::learn_token`].
+    pub(crate) fn learn_token(
+        &self,
+        owner: &TokenOwner,
+        name: &str,
+        token: &Secret,
+        until: Instant,
+    ) -> Result<(), TokenError> {
+        self.learn(|scrubber| scrubber.learn_token(owner, name, token, until))
+    }
+
+    /// Looks for `secret` as well, in results too; see [`CurrentScrubber::learn_replacement`].
+    pub(crate) fn learn_replacement(&self, name: &str, secret: &Secret) -> Result<(), TokenError> {
+        self.learn(|scrubber| scrubber.learn_replacement(name, secret))
+    }
+
+    fn learn(&self, tell: impl FnOnce(&CurrentScrubber) -> Result<(), ScrubberError>) -> Result<(), TokenError> {
         // Held throughout, so that of two who learn at once the later one sees both.
         let mut scanner = self.scanner.write().unwrap_or_else(PoisonError::into_inner);
-        self.scrubber.learn(name, secret, until)?;
+        tell(&self.scrubber)?;
         *scanner = Some(Scanner::new(&self.scrubber.living())?);
         Ok(())
     }

@@ -24,7 +24,10 @@ struct Values {
 
 impl Lookout {
     pub(super) fn new(scanner: &Scanner) -> Self {
-        Self { others: FormsInStream::default(), values: scanner.known().map(Values::new).collect() }
+        Self {
+            others: FormsInStream::default(),
+            values: scanner.known().map(|known| Values::new(&known.forms)).collect(),
+        }
     }
 
     /// Takes the next bytes, and gives those that are certain.
@@ -76,13 +79,13 @@ impl Values {
     }
 
     fn pass(&mut self, piece: &[u8]) -> Result<Bytes, Leak> {
-        let (state, found) = self.forms.first_after(self.state, piece);
+        let (state, found) = self.forms.first_after(self.state.clone(), piece);
         if let Some(secret) = found {
             return Err(Leak::Value { secret: secret.to_owned(), place: "body" });
         }
         self.state = state;
         self.held.extend_from_slice(piece);
-        let certain = self.held.len().saturating_sub(self.forms.depth(state));
+        let certain = self.held.len().saturating_sub(self.forms.depth(&self.state));
         Ok(self.held.split_to(certain).freeze())
     }
 }

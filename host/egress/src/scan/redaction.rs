@@ -1,6 +1,7 @@
 //! The redaction of one stream: what is let through, what is replaced, what has to wait for the next chunk.
 
 use std::collections::VecDeque;
+use std::mem;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -37,7 +38,7 @@ impl Redaction {
     /// Takes the next bytes, and appends to `clean` those that are certain.
     pub(super) fn feed(&mut self, chunk: &[u8], clean: &mut Vec<u8>) {
         self.search(chunk);
-        let waiting = self.forms.depth(self.state);
+        let waiting = self.forms.depth(&self.state);
         match chunk.len().checked_sub(waiting) {
             // As nearly always: there is nothing to replace, and what waited before waits no longer.
             Some(certain) if self.spans.is_empty() => {
@@ -65,7 +66,8 @@ impl Redaction {
 
     fn search(&mut self, chunk: &[u8]) {
         let (before, forms) = (self.end(), self.forms.clone());
-        self.state = forms.search(self.state, chunk, |place, found| {
+        let state = mem::replace(&mut self.state, forms.start());
+        self.state = forms.search(state, chunk, |place, found| {
             let end = before + place as u64;
             self.add(Span { start: end - found.length as u64, end, found });
             ControlFlow::Continue(())

@@ -149,6 +149,30 @@ fn headers_hold_nothing_in_values_or_names() {
     assert_eq!(headers.len(), 3);
 }
 
+/// In the name of a header, libraries write all letters small.
+#[test]
+fn a_value_in_the_name_of_a_header_is_found_whatever_its_letters() {
+    let value = "Rf_Live_9fZq-7Kp";
+    let scanner = knowing(&[("svc", value)]);
+    for written in [value, "UmZfTGl2ZV85ZlpxLTdLc", "52665F4C6976655F39665A712D374B70", "%52%66_%4Cive"] {
+        let name = HeaderName::from_bytes(format!("x-{written}-y").as_bytes()).unwrap();
+        let mut headers = HeaderMap::from_iter([(name, HeaderValue::from_static("1"))]);
+        let sent = Outgoing {
+            method: Method::GET,
+            url: "https://a.test/".parse().unwrap(),
+            headers: headers.clone(),
+            body: Bytes::new(),
+        };
+        scanner.headers(&mut headers);
+        let is_whole = !written.contains('%');
+        assert_eq!(headers.is_empty(), is_whole, "{written}");
+        let leak = Leak::Value { secret: "svc".into(), place: "headers" };
+        assert_eq!(scanner.outgoing(&sent).err(), is_whole.then_some(leak), "{written}");
+    }
+    // Elsewhere, another case is another value.
+    check_with(&scanner, &value.to_lowercase(), &value.to_lowercase());
+}
+
 #[test]
 fn a_request_of_the_guest_holds_no_known_value() {
     let clean = Outgoing {

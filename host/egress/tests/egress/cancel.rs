@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use ringfence_egress::{Egress, Resolver, Settings};
+use ringfence_egress::{Egress, LookupPlace, Resolver, Settings};
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
@@ -47,7 +47,7 @@ struct Undecided(watch::Sender<usize>);
 
 #[async_trait]
 impl Resolver for Undecided {
-    async fn resolve(&self, _name: &str) -> io::Result<Vec<IpAddr>> {
+    async fn resolve(&self, _name: &str, _place: LookupPlace) -> io::Result<Vec<IpAddr>> {
         let _waiting = Waiting::new(&self.0);
         std::future::pending().await
     }

@@ -149,6 +149,11 @@ async fn a_token_is_obtained_once_placed_and_taken_out_of_what_comes_back() {
     assert_eq!(send(&host.door, stolen, &other).await.unwrap_err().code(), "http.leak");
 }
 
+/// Waits until a client asks again that got a token just now.
+async fn next_second() {
+    tokio::time::sleep(Duration::from_millis(1050)).await;
+}
+
 #[tokio::test]
 async fn a_token_that_has_ended_is_renewed() {
     let server = Scripted::new(|n, _| token(&format!("token-number-{n}"), 0, "")).await;
@@ -157,7 +162,89 @@ async fn a_token_that_has_ended_is_renewed() {
     for n in 0..3 {
         assert_eq!(body(&host, &api, &access).await, "Bearer [REDACTED:client/access_token]");
         assert_eq!(api.seen()[n].header("authorization").unwrap(), format!("Bearer token-number-{n}"));
+        next_second().await;
     }
+}
+
+#[tokio::test]
+async fn tokens_that_end_at_once_are_obtained_no_faster_than_once_a_second() {
+    let server = Scripted::new(|n, _| token(&format!("token-number-{n}"), 0, "")).await;
+    let (host, api) = (host(), api(&[]).await);
+    let access = host.access(&api, client(&server, ""));
+    let begin = std::time::Instant::now();
+    for _ in 0..100 {
+        assert_eq!(body(&host, &api, &access).await, "Bearer [REDACTED:client/access_token]");
+    }
+    assert!(server.seen().len() as u64 <= begin.elapsed().as_secs() + 1, "{}", server.seen().len());
+}
+
+#[tokio::test]
+async fn a_refused_token_that_ends_at_once_is_replaced_no_faster_either() {
+    let server = Scripted::new(|n, _| token(&format!("token-number-{n}"), 0, "")).await;
+    let (host, api) = (host(), Scripted::new(|_, _| answer("401 Unauthorized", "no")).await);
+    let access = host.access(&api, client(&server, ""));
+    let begin = std::time::Instant::now();
+    for _ in 0..50 {
+        assert_eq!(send(&host.door, get(&api.url("/x")), &access).await.unwrap().status, 401);
+    }
+    assert!(server.seen().len() as u64 <= 2 * (begin.elapsed().as_secs() + 1), "{}", server.seen().len());
+}
+
+/// Each answer is a refresh token that has to be looked for, and no token that could be used.
+#[tokio::test]
+async fn a_question_that_failed_is_not_repeated_at_once() {
+    let bad = |n| token("short", 0, &format!(r#","refresh_token":"refresh-token-{n}""#));
+    let server = Scripted::new(move |n, _| if n == 0 { bad(n) } else { token("token-number-one", 3600, "") }).await;
+    let (host, api) = (host(), api(&[]).await);
+    let access = host.access(&api, client(&server, WITH_REFRESH_TOKEN));
+    for _ in 0..20 {
+        let error = send(&host.door, get(&api.url("/x")), &access).await.unwrap_err();
+        assert!(error.for_operator("x").contains("fewer than 8 bytes"), "{}", error.for_operator("x"));
+    }
+    assert_eq!((server.seen().len(), host.refresh_token().as_str()), (1, "refresh-token-0"));
+    next_second().await;
+    assert_eq!(body(&host, &api, &access).await, "Bearer [REDACTED:client/access_token]");
+}
+
+#[tokio::test]
+async fn tokens_as_long_as_servers_take_headers_are_taken_and_no_longer_ones() {
+    for (access_token, refresh_token, refused) in [
+        (8 << 10, 8 << 10, None),
+        ((8 << 10) + 1, 20, Some("an access token of 8193 bytes")),
+        (20, (8 << 10) + 1, Some("a refresh token of 8193 bytes")),
+    ] {
+        let more = format!(r#","refresh_token":"{}""#, "r".repeat(refresh_token));
+        let server = Scripted::new(move |_, _| token(&"a".repeat(access_token), 3600, &more)).await;
+        let (host, api) = (host(), api(&[]).await);
+        let access = host.access(&api, client(&server, WITH_REFRESH_TOKEN));
+        match (send(&host.door, get(&api.url("/x")), &access).await, refused) {
+            (Ok(response), None) => assert_eq!(response.status, 200),
+            (Err(error), Some(part)) => {
+                let text = error.for_operator("x");
+                assert!(text.contains(part) && text.contains("`127.0.0.1`") && text.contains("8192"), "{text}");
+                assert!(host.scrubber.living().is_empty() && host.refresh_token() == REFRESH);
+            }
+            (sent, _) => panic!("{refused:?}: {sent:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_hostile_token_endpoint_makes_the_host_forget_nobody_elses_tokens() {
+    let honest = Scripted::new(|_, _| token("honest-token", 3600, "")).await;
+    let (host, api) = (host(), api(&[]).await);
+    let access = host.access(&api, client(&honest, ""));
+    body(&host, &api, &access).await;
+    // So many that last longer.
+    let hostile = Scripted::new(|n, _| token(&format!("token-number-{n}"), 7200, "")).await;
+    let clients = (0..70).map(|n| client(&hostile, &format!("scopes = [\"s{n}\"]")));
+    for other in clients.map(|client| host.access(&api, client)) {
+        body(&host, &api, &other).await;
+    }
+    assert_eq!(hostile.seen().len(), 70);
+    assert_eq!(body(&host, &api, &access).await, "Bearer [REDACTED:client/access_token]");
+    assert_eq!(host.scrubber.get().text("honest-token"), "[REDACTED:client/access_token]");
+    assert_eq!(honest.seen().len(), 1);
 }
 
 #[tokio::test]
@@ -247,6 +334,7 @@ async fn a_refresh_token_that_is_replaced_is_in_the_vault_before_it_is_needed_ag
     for n in 1..4 {
         body(&host, &api, &access).await;
         assert_eq!(host.refresh_token(), format!("refresh-token-{n}"));
+        next_second().await;
     }
     assert_eq!(said(&server.seen()[0], "grant_type").unwrap(), "refresh_token");
     // The new one is as secret as the old one.
@@ -299,6 +387,7 @@ async fn a_refresh_token_is_not_lost_when_nobody_waits_any_more() {
     server.open(1);
     host.tokens.settled().await;
     assert_eq!((host.refresh_token().as_str(), api.seen().len()), ("refresh-token-1", 0));
+    next_second().await;
     server.open(1);
     assert_eq!(send(&host.door, get(&api.url("/x")), &access).await.unwrap().status, 200);
     assert_eq!(host.refresh_token(), "refresh-token-2");
@@ -319,6 +408,7 @@ async fn a_refresh_token_that_the_vault_cannot_take_is_kept_until_it_takes_the_n
     let access = host.access(&api, client(&server, WITH_REFRESH_TOKEN));
     body(&host, &api, &access).await;
     assert_eq!(host.refresh_token(), REFRESH);
+    next_second().await;
     body(&host, &api, &access).await;
     assert_eq!(host.refresh_token(), "third-refresh-token");
 }

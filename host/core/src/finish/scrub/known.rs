@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, Input, MatchKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, BuildError, Input, Match, MatchKind};
 
 use super::spans::{Label, OPENING, Span};
 use super::spellings::spellings;
+use super::stems::{Pattern, longest, patterns};
 use crate::secret::Secret;
 
 /// The longest part of a secret's name that a mark shows.
@@ -27,9 +28,8 @@ pub(super) struct KnownValues {
 }
 
 struct Search {
-    forms: AhoCorasick,
-    /// The name of the secret of each form.
-    owners: Vec<String>,
+    automaton: AhoCorasick,
+    patterns: Vec<Pattern>,
 }
 
 impl KnownValues {
@@ -39,10 +39,15 @@ impl KnownValues {
             forms.extend(spellings(&secret).into_iter().map(|form| (form, shown(&name))));
         }
         let names = forms.iter().map(|(_, name)| name.clone()).collect();
-        let searches = if forms.len() > MANY_FORMS { 1 } else { forms.len().div_ceil(FORMS_AT_ONCE).max(1) };
+        let mut patterns = patterns(forms);
+        let searches = if patterns.len() > MANY_FORMS { 1 } else { patterns.len().div_ceil(FORMS_AT_ONCE).max(1) };
         // In equal parts: a search for very few forms takes shortcuts that ordinary text defeats.
-        let at_once = forms.len().div_ceil(searches).max(1);
-        let searches = forms.chunks(at_once).map(|forms| Search::new(forms).map(Arc::new)).collect::<Result<_, _>>()?;
+        let at_once = patterns.len().div_ceil(searches).max(1);
+        let parts = std::iter::from_fn(|| {
+            let part: Vec<Pattern> = patterns.drain(..at_once.min(patterns.len())).collect();
+            (!part.is_empty()).then_some(part)
+        });
+        let searches = parts.map(|part| Search::new(part).map(Arc::new)).collect::<Result<_, _>>()?;
         Ok(Self { searches, names })
     }
 
@@ -59,7 +64,7 @@ impl KnownValues {
 
     /// Whether there is a known value in `text`.
     pub(super) fn is_in(&self, text: &str) -> bool {
-        self.searches.iter().any(|search| search.forms.is_match(text))
+        self.find(text).next().is_some()
     }
 
     /// Whether a secret is shown as `name`.
@@ -75,21 +80,41 @@ impl fmt::Debug for KnownValues {
 }
 
 impl Search {
-    fn new(forms: &[(String, String)]) -> Result<Self, BuildError> {
-        let (forms, owners): (Vec<&String>, Vec<String>) =
-            forms.iter().map(|(form, name)| (form, name.clone())).unzip();
+    fn new(patterns: Vec<Pattern>) -> Result<Self, BuildError> {
         let kind = Some(AhoCorasickKind::ContiguousNFA);
-        let forms = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).kind(kind).build(forms)?;
-        Ok(Self { forms, owners })
+        let texts = patterns.iter().map(Pattern::text);
+        let automaton = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).kind(kind).build(texts)?;
+        Ok(Self { automaton, patterns })
     }
 
     fn find<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Span<'a>> {
         let mut from = 0;
         std::iter::from_fn(move || {
-            let found = self.forms.find(Input::new(text).range(from..))?;
-            from = found.start() + 1;
-            Some(Span { range: found.range(), label: Label::Secret(&self.owners[found.pattern().as_usize()]) })
+            loop {
+                let found = self.automaton.find(Input::new(text).range(from..))?;
+                from = found.start() + 1;
+                if let Some(span) = self.longest(text, &found) {
+                    return Some(span);
+                }
+            }
         })
+    }
+
+    /// The longest form that begins where the pattern `found` does, which is the longest pattern that does.
+    fn longest<'a>(&'a self, text: &str, found: &Match) -> Option<Span<'a>> {
+        let span = |length, owner| Span { range: found.start()..found.start() + length, label: Label::Secret(owner) };
+        match &self.patterns[found.pattern().as_usize()] {
+            Pattern::Form(form) => Some(span(found.len(), &form.owner)),
+            Pattern::Stem(forms) => match longest(forms, &text.as_bytes()[found.start()..]) {
+                Some(form) => Some(span(form.text.len(), &form.owner)),
+                // Then, of the forms that are shorter than a stem.
+                None => {
+                    let shorter = Input::new(text).range(found.start()..found.end() - 1);
+                    let shorter = self.automaton.find(shorter).filter(|shorter| shorter.start() == found.start())?;
+                    self.longest(text, &shorter)
+                }
+            },
+        }
     }
 }
 

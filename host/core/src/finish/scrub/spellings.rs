@@ -20,10 +20,16 @@ pub fn spellings(secret: &Secret) -> BTreeSet<String> {
 fn spellings_of(value: &str) -> BTreeSet<String> {
     let mut forms = BTreeSet::from([value.to_owned()]);
     forms.extend(percent(value));
-    forms.extend(base64(value.as_bytes()).flat_map(|form| json(&form)));
+    // Whatever follows, most of them are the same.
+    let in_base64: BTreeSet<String> = base64(value.as_bytes()).collect();
+    forms.extend(in_base64.iter().flat_map(|form| json(form)));
     forms.extend(hex(value.as_bytes()));
     forms.extend(json(value));
-    forms.extend([false, true].map(|upper| value.chars().map(|c| unicode_escape(c, upper)).collect()));
+    forms.extend([false, true].map(|upper| {
+        let mut spelt = String::new();
+        value.chars().for_each(|c| unicode_escape(c, upper, &mut spelt));
+        spelt
+    }));
     forms
 }
 
@@ -50,13 +56,21 @@ fn percent(value: &str) -> impl Iterator<Item = String> {
 
 fn percent_with(value: &str, stays: Option<&str>, upper: bool) -> String {
     let stays = |c: char| stays.is_some_and(|stays| c.is_ascii_alphanumeric() || stays.contains(c));
-    let encode = |byte: u8| match char::from(byte) {
-        ' ' if stays(' ') => "+".to_owned(),
-        c if stays(c) => c.to_string(),
-        _ if upper => format!("%{byte:02X}"),
-        _ => format!("%{byte:02x}"),
-    };
-    value.bytes().map(encode).collect()
+    let mut spelt = String::with_capacity(value.len());
+    for byte in value.bytes() {
+        match char::from(byte) {
+            ' ' if stays(' ') => spelt.push('+'),
+            c if stays(c) => spelt.push(c),
+            _ => spelt.extend(['%', digit(byte >> 4, upper), digit(byte, upper)]),
+        }
+    }
+    spelt
+}
+
+/// The hexadecimal digit of the lower half of `byte`.
+fn digit(byte: u8, upper: bool) -> char {
+    let digits = if upper { b"0123456789ABCDEF" } else { b"0123456789abcdef" };
+    char::from(digits[usize::from(byte & 15)])
 }
 
 /// The characters that are the same whatever stands before the value, for each of the three ways in which it can lie
@@ -74,8 +88,8 @@ fn base64(value: &[u8]) -> impl Iterator<Item = String> {
 }
 
 fn hex(value: &[u8]) -> [String; 2] {
-    let lower: String = value.iter().map(|byte| format!("{byte:02x}")).collect();
-    [lower.to_uppercase(), lower]
+    let digits = |upper| move |byte: &u8| [digit(byte >> 4, upper), digit(*byte, upper)];
+    [true, false].map(|upper| value.iter().flat_map(digits(upper)).collect())
 }
 
 /// How a JSON writer spells the inside of a string.
@@ -107,27 +121,34 @@ const fn json_writer(unicode: &'static str, ascii_only: bool, slash: bool, upper
 
 /// The inside of a JSON string as the usual writers spell it.
 fn json(value: &str) -> [String; 8] {
-    JSON_WRITERS.each_ref().map(|writer| value.chars().map(|c| writer.spell(c)).collect())
+    JSON_WRITERS.each_ref().map(|writer| {
+        let mut spelt = String::with_capacity(value.len());
+        value.chars().for_each(|c| writer.spell(c, &mut spelt));
+        spelt
+    })
 }
 
 impl JsonWriter {
-    fn spell(&self, c: char) -> String {
+    fn spell(&self, c: char, spelt: &mut String) {
         let unicode = self.unicode.contains(c) || (self.ascii_only && !c.is_ascii());
         match c {
-            _ if unicode => unicode_escape(c, self.upper),
-            '/' if self.slash => "\\/".to_owned(),
-            _ if c.is_ascii_alphanumeric() => c.to_string(), // as nearly all are, and the way below is a long one
+            _ if unicode => unicode_escape(c, self.upper, spelt),
+            '/' if self.slash => spelt.push_str("\\/"),
+            // As nearly all are, and the way below is a long one.
+            ' '..='~' if c != '"' && c != '\\' => spelt.push(c),
             _ => {
                 let quoted = serde_json::Value::from(c.to_string()).to_string();
-                quoted[1..quoted.len() - 1].to_owned()
+                spelt.push_str(&quoted[1..quoted.len() - 1]);
             }
         }
     }
 }
 
-fn unicode_escape(c: char, upper: bool) -> String {
-    let escape = |unit: &u16| if upper { format!("\\u{unit:04X}") } else { format!("\\u{unit:04x}") };
-    c.encode_utf16(&mut [0; 2]).iter().map(escape).collect()
+fn unicode_escape(c: char, upper: bool, spelt: &mut String) {
+    for unit in c.encode_utf16(&mut [0; 2]) {
+        spelt.push_str("\\u");
+        spelt.extend(unit.to_be_bytes().iter().flat_map(|byte| [digit(byte >> 4, upper), digit(*byte, upper)]));
+    }
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use ringfence_egress::Resolver;
+use ringfence_egress::{LookupPlace, Resolver};
 
 /// The answers for each name, one after the other; the last one stays.
 #[derive(Default)]
@@ -31,7 +31,7 @@ impl Names {
 
 #[async_trait]
 impl Resolver for Names {
-    async fn resolve(&self, name: &str) -> io::Result<Vec<IpAddr>> {
+    async fn resolve(&self, name: &str, _place: LookupPlace) -> io::Result<Vec<IpAddr>> {
         self.asked.lock().unwrap().push(name.to_owned());
         let mut answers = self.answers.lock().unwrap();
         let answers = answers.get_mut(name).ok_or_else(|| io::Error::other("no such name"))?;
