@@ -45,7 +45,7 @@ pub(crate) fn publish(
     }
     let path = folder.join(&entry.file);
     write(folder, &entry.file, &package.component)?;
-    write(folder, &format!("{}.{}", entry.file, signature::EXTENSION), signature)?;
+    write(folder, &format!("{}.{}", entry.file, signature::extension_of(signature)), signature)?;
     index.put(entry);
     let text = serde_json::to_vec_pretty(&index).map_err(std::io::Error::other)?;
     write(folder, FILE, &text)?;
