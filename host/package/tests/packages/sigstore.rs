@@ -377,7 +377,7 @@ fn a_real_bundle_of_the_public_instance_is_verified() {
     add(&claimed.subject, "https://github.com/login");
     assert_eq!(outcome(&component, &bundle), Some("trust.unknown_identity"));
     add(&claimed.subject, &claimed.issuer);
-    assert_eq!(outcome(&component, &bundle), Some("component.malformed"));
+    assert_eq!(outcome(&component, &bundle), Some("component.not_wasm"));
     assert_eq!(outcome(b"something else", &bundle), Some("signature.wrong"));
     let mut altered = bundle;
     let index = &mut altered["verificationMaterial"]["tlogEntries"][0]["logIndex"];
