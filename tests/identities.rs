@@ -149,6 +149,14 @@ mod with {
         home.args(&["publish", file.to_str().unwrap(), "--to", "packages"]).ok();
         assert!(home.path().join("packages/mirror-1.0.0.wasm.sigstore.json").is_file());
         comes_from(&["packages#mirror"]);
+        // One signature stands there, whichever was published last.
+        home.key("other");
+        let signed_by_a_key = home.file("signed.wasm", std::fs::read(&file).unwrap());
+        home.sign(&signed_by_a_key, "other");
+        home.args(&["publish", signed_by_a_key.to_str().unwrap(), "--to", "packages"]).ok();
+        home.args(&["install", "packages#mirror"]).fails(3, &["is not trusted"]);
+        home.args(&["publish", file.to_str().unwrap(), "--to", "packages"]).ok();
+        comes_from(&["packages#mirror"]);
         let registry = Registry::public();
         let place = format!("oci://{}/mirror", registry.address);
         home.args(&["publish", file.to_str().unwrap(), "--to", &place]).ok();

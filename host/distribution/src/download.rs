@@ -43,7 +43,7 @@ pub(crate) enum Signature {
 
 /// The signature beside what is at `target`; a bundle where there is no minisign file.
 async fn found_beside(client: &Client, target: &Target) -> Result<Option<Vec<u8>>, DistributionError> {
-    for extension in [signature::EXTENSION, signature::BUNDLE_EXTENSION] {
+    for extension in signature::EXTENSIONS {
         match text(client, &beside(target, extension)).await {
             Err(DistributionError::NotFound { .. }) => {}
             found => return found.map(Some),

@@ -25,8 +25,7 @@ impl PackageFile {
     /// When one of them is too large, or cannot be read, or both signatures are there. One that is not there is no error yet.
     pub fn read(path: &Path) -> Result<Self, PackageError> {
         let component = Self::read_component(path)?;
-        let found = [signature::EXTENSION, signature::BUNDLE_EXTENSION].map(|extension| beside(path, extension));
-        match found {
+        match signature::EXTENSIONS.map(|extension| beside(path, extension)) {
             [Err(error), _] | [_, Err(error)] => Err(error),
             // Each could be somebody else's, and the package would be theirs.
             [Ok(Some(_)), Ok(Some(_))] => Err(SignatureError::Two.into()),

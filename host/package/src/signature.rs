@@ -20,6 +20,9 @@ pub const EXTENSION: &str = "minisig";
 /// What the name of a sigstore bundle adds to that of the package.
 pub const BUNDLE_EXTENSION: &str = "sigstore.json";
 
+/// What the name of any signature file adds to that of the package.
+pub const EXTENSIONS: [&str; 2] = [EXTENSION, BUNDLE_EXTENSION];
+
 /// The longest bundle, in bytes: some ten times what one has. No signature of another kind is longer.
 pub const MAX_BYTES: usize = 64 << 10;
 

@@ -4,8 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use proptest::prelude::*;
 use ringfence_package::{
-    Identity, InstallOptions, Installer, PackageFile, Signature, Signer, TrustError, TrustStore, TrustedIdentity,
-    signature,
+    Identity, InstallOptions, Installer, PackageFile, Rotation, Signature, Signer, TrustError, TrustStore,
+    TrustedIdentity, signature,
 };
 use serde_json::{Value, json};
 
@@ -41,7 +41,7 @@ struct Case {
     installer: Installer,
     instance: Instance,
     component: Vec<u8>,
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
 }
 
 impl Case {
@@ -49,7 +49,7 @@ impl Case {
         let dir = tempfile::tempdir().unwrap();
         let (installer, instance) = (open(dir.path()), Instance::new());
         store(&installer).add(trusted(DEV, ISSUER, &instance), "acme", &["weather".parse().unwrap()]).unwrap();
-        Self { installer, instance, component: package("weather", "1.0.0"), _dir: dir }
+        Self { installer, instance, component: package("weather", "1.0.0"), dir }
     }
 
     fn bundle(&self) -> Value {
@@ -231,6 +231,24 @@ fn every_byte_of_what_a_bundle_says_counts() {
     }
 }
 
+/// Written without a space, so nothing in the file is free but the name before the log's signature and the names of three
+/// fields that may be left out: they say once more what is known.
+#[test]
+fn every_byte_of_the_file_counts() {
+    let case = Case::new();
+    let text = case.bundle().to_string();
+    let spans = ["\"mediaType\"", "\"messageDigest\"", "\"inclusionProof\":{\"logIndex\"", "\u{2014} log.example.com"];
+    let free = spans.map(|span| text.find(span).map(|at| at..at + span.len()).unwrap());
+    for i in 0..text.len() {
+        let mut altered = text.clone().into_bytes();
+        altered[i] ^= 1 << (i % 7);
+        let file = PackageFile { component: case.component.clone(), signature: Some(altered) };
+        if refused(&case.installer, file).is_none() {
+            assert!(free.iter().any(|span| span.contains(&i)), "byte {i}: {}", &text[i - 20..i + 1]);
+        }
+    }
+}
+
 #[test]
 fn what_is_no_bundle_is_refused_as_what_it_is() {
     let case = Case::new();
@@ -314,6 +332,23 @@ fn a_name_does_not_go_from_a_key_to_an_identity_silently_nor_back() {
 }
 
 #[test]
+fn an_identity_gives_its_place_to_a_key_by_its_own_word() {
+    let case = Case::new();
+    let publisher = Publisher::new();
+    let file = signed(case.component.clone(), &case.bundle());
+    install(&case.installer, file, InstallOptions::default()).unwrap();
+    let (from, to) = (identity(DEV, ISSUER).id(), publisher.public.clone());
+    let statement = Rotation { from, to }.to_text();
+    let rotate = |subject: &str| {
+        let bundle = case.instance.sign(statement.as_bytes(), Signing::by(subject, ISSUER)).to_string();
+        store(&case.installer).rotate(&statement, bundle.as_bytes())
+    };
+    assert_eq!(rotate("mallory@example.com").unwrap_err().code(), "trust.unknown_identity");
+    rotate(DEV).unwrap();
+    install(&case.installer, publisher.package("weather", "1.1.0"), InstallOptions::default()).unwrap();
+}
+
+#[test]
 fn a_signature_of_another_kind_does_not_count_for_an_id() {
     let case = Case::new();
     let (publisher, bundle) = (Publisher::new(), case.bundle().to_string());
@@ -327,7 +362,7 @@ fn a_signature_of_another_kind_does_not_count_for_an_id() {
     // In the record too: another row under the id, and what was installed does not run.
     let file = PackageFile { component: case.component.clone(), signature: Some(bundle.into_bytes()) };
     let installed = install(&case.installer, file, InstallOptions::default()).unwrap();
-    let database = rusqlite::Connection::open(case._dir.path().join("state.db")).unwrap();
+    let database = rusqlite::Connection::open(case.dir.path().join("state.db")).unwrap();
     let key = publisher.public.as_base64();
     database.execute("UPDATE trusted_key SET public_key = ?1", [key]).unwrap();
     assert_eq!(case.installer.load(&installed).unwrap_err().code(), "signature.other_kind");
