@@ -189,7 +189,8 @@ mod with {
         sign(&instance, &file);
         home.args(&["install", file.to_str().unwrap()]).ok();
         // By another root it is proven no longer.
-        trust(&home, &stranger, DEV, ISSUER).ok();
+        let said = trust(&home, &stranger, DEV, ISSUER).ok();
+        assert!(said.contains("by that root from now on"), "{said}");
         assert!(home.run("list").ok().contains("nothing proves that"));
         home.args(&["call", "mirror__run", "{\"n\": 1}"]).fails_somehow();
         trust(&home, &instance, DEV, ISSUER).ok();

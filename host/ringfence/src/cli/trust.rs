@@ -140,10 +140,11 @@ fn key_text(key: String) -> anyhow::Result<String> {
 }
 
 fn trusted(report: &TrustReport) -> String {
-    let TrustReport { key: KeyEntry { key_id, names, .. }, known, added } = report;
+    let TrustReport { key: KeyEntry { key_id, names, .. }, known, added, other_root } = report;
     let publisher = publisher(&report.key);
     let done = match (known, added.as_slice()) {
         (false, _) => format!("Trusted {key_id} of {publisher} for {}.", names.join(", ")),
+        (true, []) if *other_root => format!("{key_id} of {publisher} is proven by that root from now on."),
         (true, []) => {
             format!("{key_id} of {publisher} is already trusted for {}: nothing has changed.", names.join(", "))
         }

@@ -15,8 +15,7 @@ impl Packages {
         // Names are added, never taken away: that would stop tools that nobody spoke of.
         let known = self.trust_store().list().map_err(distrusted)?;
         let before = known.into_iter().find(|known| known.key.id() == key.id());
-        let known = before.is_some();
-        let mut names = before.map_or_else(Vec::new, |before| before.sources);
+        let mut names = before.as_ref().map_or_else(Vec::new, |before| before.sources.clone());
         let mut added = Vec::new();
         for pattern in patterns.map_err(distrusted)? {
             if !names.contains(&pattern) {
@@ -26,7 +25,8 @@ impl Packages {
         }
         let trusted = self.trust_store().add(key, publisher, &names).map_err(distrusted)?;
         self.restart()?;
-        Ok(TrustReport { key: self.key_entry(&trusted)?, known, added })
+        let other_root = before.as_ref().is_some_and(|before| before.key != trusted.key);
+        Ok(TrustReport { key: self.key_entry(&trusted)?, known: before.is_some(), added, other_root })
     }
 
     pub(super) fn keys(&self) -> Result<Vec<KeyEntry>, RequestError> {

@@ -108,6 +108,9 @@ pub(crate) struct TrustReport {
     pub(crate) known: bool,
     /// The source names that it might not sign before.
     pub(crate) added: Vec<String>,
+    /// Whether it is an identity that another root proves from now on.
+    #[serde(default)]
+    pub(crate) other_root: bool,
 }
 
 /// How a package differs from the one that it replaces.
