@@ -30,7 +30,7 @@ pub const MAX_BYTES: usize = 64 << 10;
 pub struct Signature(Kind);
 
 enum Kind {
-    Minisign(MinisignSignature),
+    Minisign(Box<MinisignSignature>),
     Sigstore(Box<Bundle>),
 }
 
@@ -183,7 +183,7 @@ impl Signature {
         check_size(bytes)?;
         match is_bundle(bytes) {
             true => Ok(Self(Kind::Sigstore(Box::new(Bundle::parse(bytes)?)))),
-            false => Ok(Self(Kind::Minisign(MinisignSignature::parse(bytes)?))),
+            false => Ok(Self(Kind::Minisign(Box::new(MinisignSignature::parse(bytes)?)))),
         }
     }
 
