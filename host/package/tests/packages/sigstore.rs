@@ -220,10 +220,10 @@ fn every_byte_of_what_a_bundle_says_counts() {
     let checkpoint = "/verificationMaterial/tlogEntries/0/inclusionProof/checkpoint/envelope";
     for place in &places {
         let text = bundle.pointer(place).unwrap().as_str().unwrap();
-        // Who signed a checkpoint is told by the key; the name before it is for people.
+        // Who signed a checkpoint is told by the key; the name before it is for people, and nothing comes after it.
         let name = text.find("\u{2014} log.example.com ").filter(|_| place == checkpoint);
-        let free = name.map_or(0..0, |at| at + 4..at + 4 + "log.example.com".len());
-        for (i, altered) in (0..).map_while(|i| Some((i, changed(text, i)?))).filter(|(i, _)| !free.contains(i)) {
+        let free = |i: &usize| name.is_some_and(|at| (at + 4..at + 19).contains(i) || *i == text.len() - 1);
+        for (i, altered) in (0..).map_while(|i| Some((i, changed(text, i)?))).filter(|(i, _)| !free(i)) {
             let mut spoilt = bundle.clone();
             *spoilt.pointer_mut(place).unwrap() = altered.into();
             assert!(case.refused(&spoilt).is_some(), "{place}, byte {i}");
@@ -231,20 +231,23 @@ fn every_byte_of_what_a_bundle_says_counts() {
     }
 }
 
-/// Written without a space, so nothing in the file is free but the name before the log's signature and the names of three
-/// fields that may be left out: they say once more what is known.
+/// Written without a space, so nothing in the file is free but the name before the log's signature and the end of its line,
+/// and the names of three fields that may be left out, since they say once more what is known; with the second, whether its
+/// value is in capitals.
 #[test]
-fn every_byte_of_the_file_counts() {
+fn every_bit_of_the_file_counts() {
     let case = Case::new();
     let text = case.bundle().to_string();
-    let spans = ["\"mediaType\"", "\"messageDigest\"", "\"inclusionProof\":{\"logIndex\"", "\u{2014} log.example.com"];
+    let digest = "\"messageDigest\":{\"algorithm\":\"SHA2_256\"";
+    let (index, name, end) = ("\"inclusionProof\":{\"logIndex\"", "\u{2014} log.example.com", "\\n\"}}");
+    let spans = ["\"mediaType\"", digest, index, name, end];
     let free = spans.map(|span| text.find(span).map(|at| at..at + span.len()).unwrap());
-    for i in 0..text.len() {
+    for (i, bit) in (0..text.len()).flat_map(|i| (0..8).map(move |bit| (i, bit))) {
         let mut altered = text.clone().into_bytes();
-        altered[i] ^= 1 << (i % 7);
+        altered[i] ^= 1 << bit;
         let file = PackageFile { component: case.component.clone(), signature: Some(altered) };
         if refused(&case.installer, file).is_none() {
-            assert!(free.iter().any(|span| span.contains(&i)), "byte {i}: {}", &text[i - 20..i + 1]);
+            assert!(free.iter().any(|span| span.contains(&i)), "byte {i}, bit {bit}: {}", &text[i - 20..i + 1]);
         }
     }
 }
