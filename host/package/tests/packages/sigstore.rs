@@ -124,6 +124,15 @@ fn a_certificate_is_proven_by_the_root_that_the_operator_chose() {
     let elsewhere = Instance::new();
     let foreign = elsewhere.sign(&case.component, Signing::by(DEV, ISSUER));
     assert_eq!(case.refused(&foreign), Some("signature.unproven"));
+    // Each part of it counts by itself.
+    let signature = Signature::parse(case.bundle().to_string().as_bytes()).unwrap();
+    for part in ["certificateAuthorities", "ctlogs", "tlogs"] {
+        let mut root = case.instance.trusted_root();
+        root[part] = elsewhere.trusted_root()[part].clone();
+        let mixed = TrustedIdentity::new(identity(DEV, ISSUER), Some(root.to_string())).unwrap();
+        let verified = signature.verify(&case.component, &mixed.into());
+        assert_eq!(verified.unwrap_err().code(), "signature.unproven", "{part}");
+    }
     // Who adds a name does not mean another root, and who names another root does.
     let (public, names) = (TrustedIdentity::new(identity(DEV, ISSUER), None).unwrap(), ["weather".parse().unwrap()]);
     let kept = store(&case.installer).add(public.clone(), "acme", &names).unwrap();
@@ -186,14 +195,11 @@ fn every_byte_of_the_package_counts() {
 
 /// All texts of `value`, by their place.
 fn texts(value: &Value, place: &str, found: &mut Vec<String>) {
+    let mut below = |name: &dyn std::fmt::Display, value: &Value| texts(value, &format!("{place}/{name}"), found);
     match value {
         Value::String(_) => found.push(place.to_owned()),
-        Value::Object(fields) => {
-            fields.iter().for_each(|(name, value)| texts(value, &format!("{place}/{name}"), found))
-        }
-        Value::Array(items) => {
-            items.iter().enumerate().for_each(|(i, value)| texts(value, &format!("{place}/{i}"), found))
-        }
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| below(name, value)),
+        Value::Array(items) => items.iter().enumerate().for_each(|(i, value)| below(&i, value)),
         _ => {}
     }
 }
