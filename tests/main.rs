@@ -19,6 +19,7 @@ mod embed;
 mod exits;
 mod fields;
 mod fuzzing;
+mod identities;
 mod languages;
 mod limits;
 mod long;

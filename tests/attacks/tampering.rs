@@ -18,7 +18,7 @@ fn installed() -> (Home, PathBuf) {
 
 /// Whether the signature `text` holds for `component` under `key`.
 fn holds(component: &[u8], text: &[u8], key: &PublicKey) -> bool {
-    Signature::parse(text).is_ok_and(|signature| signature.verify(component, key).is_ok())
+    Signature::parse(text).is_ok_and(|signature| signature.verify(component, &key.clone().into()).is_ok())
 }
 
 #[test]

@@ -19,18 +19,13 @@ pub(crate) async fn download(
     if target.url().scheme() == "http" && digest.is_none() {
         return Err(DistributionError::PlainHttp);
     }
-    let beside = beside(target);
     let signature = match signature {
         Some(Signature::Given(bytes)) => Some(bytes),
         Some(Signature::At(place)) => Some(text(client, place.url().as_str()).await?),
         // First, since it is small: without it nothing more would be fetched.
-        None => match text(client, &beside).await {
-            Ok(bytes) => Some(bytes),
-            Err(DistributionError::NotFound { .. }) if digest.is_some() => None,
-            Err(DistributionError::NotFound { .. }) => {
-                return Err(DistributionError::Unproven { what: target.url().to_string(), beside });
-            }
-            Err(error) => return Err(error),
+        None => match found_beside(client, target).await? {
+            None if digest.is_none() => return Err(unproven(target)),
+            found => found,
         },
     };
     let component = component(client, target.url().as_str()).await?;
@@ -44,6 +39,23 @@ pub(crate) enum Signature {
     Given(Vec<u8>),
     /// There.
     At(Target),
+}
+
+/// The signature beside what is at `target`; a bundle where there is no minisign file.
+async fn found_beside(client: &Client, target: &Target) -> Result<Option<Vec<u8>>, DistributionError> {
+    for extension in signature::EXTENSIONS {
+        match text(client, &beside(target, extension)).await {
+            Err(DistributionError::NotFound { .. }) => {}
+            found => return found.map(Some),
+        }
+    }
+    Ok(None)
+}
+
+/// That nothing says who made what is at `target`.
+pub(crate) fn unproven(target: &Target) -> DistributionError {
+    let beside = beside(target, signature::EXTENSION);
+    DistributionError::Unproven { what: target.url().to_string(), beside }
 }
 
 /// The text of the signature at `url`.
@@ -65,9 +77,9 @@ pub(crate) async fn component(client: &Client, url: &str) -> Result<Vec<u8>, Dis
 }
 
 /// The URL of the signature of what is at `target`: its path goes on, its query stays.
-pub(crate) fn beside(target: &Target) -> String {
+fn beside(target: &Target, extension: &str) -> String {
     let mut url = target.url().clone();
-    url.set_path(&format!("{}.{}", url.path(), signature::EXTENSION));
+    url.set_path(&format!("{}.{extension}", url.path()));
     url.into()
 }
 
@@ -81,7 +93,7 @@ mod tests {
 
     #[test]
     fn the_signature_stands_beside_the_path() {
-        let of = |url: &str| beside(&Target::parse(url).unwrap());
+        let of = |url: &str| beside(&Target::parse(url).unwrap(), signature::EXTENSION);
         assert_eq!(of("https://x.example/a/w.wasm?v=1"), "https://x.example/a/w.wasm.minisig?v=1");
     }
 

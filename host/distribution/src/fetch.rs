@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ringfence_egress::Egress;
-use ringfence_package::{PackageFile, SignatureError, reading, signature};
+use ringfence_package::{PackageError, PackageFile, reading, signature};
 use ringfence_store::Digest;
 
 use crate::client::{Allowance, Client, Watcher};
@@ -82,15 +82,12 @@ impl Fetcher {
                 false => DistributionError::Folder { folder },
             });
         }
-        let package = PackageFile::read(path)?;
-        match self.signature(wanted).await? {
-            None => Ok(package),
-            Some(Signature::Given(bytes)) => Ok(PackageFile { signature: Some(bytes), ..package }),
-            Some(Signature::At(target)) => {
-                let signature = download::text(&self.client, target.url().as_str()).await?;
-                Ok(PackageFile { signature: Some(signature), ..package })
-            }
-        }
+        let signature = match self.signature(wanted).await? {
+            None => return Ok(PackageFile::read(path)?),
+            Some(Signature::Given(bytes)) => bytes,
+            Some(Signature::At(target)) => download::text(&self.client, target.url().as_str()).await?,
+        };
+        Ok(PackageFile { component: PackageFile::read_component(path)?, signature: Some(signature) })
     }
 
     /// The signature that the operator names.
@@ -116,7 +113,8 @@ fn read_signature(path: &Path) -> Result<Vec<u8>, DistributionError> {
     use std::io::Read as _;
     let mut bytes = Vec::new();
     reading::open(path)?.take(signature::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
-    if bytes.len() > signature::MAX_BYTES { Err(SignatureError::TooLarge(bytes.len()).into()) } else { Ok(bytes) }
+    signature::check_size(&bytes).map_err(PackageError::from)?;
+    Ok(bytes)
 }
 
 /// Checks that `bytes`, which are those of `what`, have this digest, where one is known.

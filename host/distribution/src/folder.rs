@@ -45,11 +45,24 @@ pub(crate) fn publish(
     }
     let path = folder.join(&entry.file);
     write(folder, &entry.file, &package.component)?;
-    write(folder, &format!("{}.{}", entry.file, signature::EXTENSION), signature)?;
+    write_signature(folder, &entry.file, signature)?;
     index.put(entry);
     let text = serde_json::to_vec_pretty(&index).map_err(std::io::Error::other)?;
     write(folder, FILE, &text)?;
     Ok(path)
+}
+
+/// Writes the signature of `file` beside it, in the place of one of any kind: of two, nobody could tell which one counts.
+fn write_signature(folder: &Path, file: &str, bytes: &[u8]) -> std::io::Result<()> {
+    let written = signature::extension_of(bytes);
+    write(folder, &format!("{file}.{written}"), bytes)?;
+    for other in signature::EXTENSIONS.into_iter().filter(|other| *other != written) {
+        match fs::remove_file(folder.join(format!("{file}.{other}"))) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Writes a file as a whole or not at all. Others may read it: what is published is for them.

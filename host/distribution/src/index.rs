@@ -160,8 +160,7 @@ pub(crate) async fn fetch(
             let package = download::download(client, &target, Some(&digest), None).await?;
             // The digest is the index's own word, and whoever can change the package there can change that as well.
             if package.signature.is_none() && wanted.digest.is_none() {
-                let (what, beside) = (target.url().to_string(), download::beside(&target));
-                return Err(DistributionError::Unproven { what, beside });
+                return Err(download::unproven(&target));
             }
             package
         }

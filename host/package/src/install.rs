@@ -226,7 +226,7 @@ impl Installer {
     /// Checks that `signature` is that of `component`, by a key that is trusted. For which names is asked later: the
     /// name may stand in the component, and nothing of that is read before this.
     pub(crate) fn verify(&self, component: &[u8], signature: &Signature) -> Result<TrustedKey, PackageError> {
-        let key = TrustStore::new(self.store.database()).key(signature.key_id())?;
+        let key = TrustStore::new(self.store.database()).signer(signature)?;
         signature.verify(component, &key.key)?;
         Ok(key)
     }

@@ -1,6 +1,6 @@
 //! A tool as a file: what is in it, who signed it, whether it may come in, and how it gets there.
 //!
-//! A package is one component. Its [`Manifest`] stands in a [custom section](section) of it, so the minisign
+//! A package is one component. Its [`Manifest`] stands in a [custom section](section) of it, so the
 //! [`Signature`] beside the file covers code and manifest together. The [`TrustStore`] says whose signatures count for
 //! which names. The [`Installer`] takes a package in, in steps that cannot be taken in another order: a [`Plan`] is
 //! verified, a [`Checked`] one was also compiled and asked for its tools, and only that can be committed.
@@ -8,6 +8,7 @@
 //! Nothing of a package is parsed before its signature was verified, except where the operator asked for an unsigned
 //! one. No guest code runs here: compiling and asking is a [`Compiler`]'s work.
 
+mod anchor;
 pub mod asynchronous;
 pub mod author;
 pub mod compiled;
@@ -17,6 +18,7 @@ mod contract;
 pub mod difference;
 mod error;
 pub mod grant;
+pub mod identity;
 pub mod install;
 mod installed;
 pub mod key;
@@ -32,6 +34,7 @@ pub mod signature;
 pub mod signing;
 pub mod trust;
 
+pub use anchor::TrustAnchor;
 pub use author::PackageInfo;
 pub use compiled::CompiledCache;
 pub use compiler::{CompileError, Compiler};
@@ -39,6 +42,7 @@ pub use component::{Component, ComponentError};
 pub use contract::Contract;
 pub use error::PackageError;
 pub use grant::{Capabilities, Effective, Granted};
+pub use identity::{Identity, IdentityError, TrustedIdentity};
 pub use install::{Checked, InstallOptions, Installer, Plan};
 pub use installed::{Broken, Installed, Inventory};
 pub use key::{KeyError, KeyId, PublicKey, Signer, UNSIGNED};

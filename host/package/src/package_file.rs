@@ -18,25 +18,43 @@ pub struct PackageFile {
 }
 
 impl PackageFile {
-    /// Reads the package at `path`, and the signature from the file beside it whose name ends in `.minisig` besides.
+    /// Reads the package at `path`, and the signature from the file beside it whose name ends in `.minisig` or
+    /// `.sigstore.json` besides.
     ///
     /// # Errors
-    /// When one of them is too large, or cannot be read. A signature that is not there is no error yet.
+    /// When one of them is too large, or cannot be read, or both signatures are there. One that is not there is no error yet.
     pub fn read(path: &Path) -> Result<Self, PackageError> {
-        let component = read_at_most(path, component::MAX_BYTES)?;
-        if component.len() > component::MAX_BYTES {
-            return Err(ComponentError::TooLarge { size: component.len() }.into());
+        let component = Self::read_component(path)?;
+        match signature::EXTENSIONS.map(|extension| beside(path, extension)) {
+            [Err(error), _] | [_, Err(error)] => Err(error),
+            // Each could be somebody else's, and the package would be theirs.
+            [Ok(Some(_)), Ok(Some(_))] => Err(SignatureError::Two.into()),
+            [Ok(one), Ok(other)] => Ok(Self { component, signature: one.or(other) }),
         }
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(".");
-        beside.push(signature::EXTENSION);
-        let signature = match read_at_most(Path::new(&beside), signature::MAX_BYTES) {
-            Ok(bytes) if bytes.len() > signature::MAX_BYTES => return Err(SignatureError::TooLarge(bytes.len()).into()),
-            Ok(bytes) => Some(bytes),
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(error) => return Err(error.into()),
-        };
-        Ok(Self { component, signature })
+    }
+
+    /// Reads the component at `path` alone.
+    ///
+    /// # Errors
+    /// When it is too large, or cannot be read.
+    pub fn read_component(path: &Path) -> Result<Vec<u8>, PackageError> {
+        let component = read_at_most(path, component::MAX_BYTES)?;
+        match component.len() {
+            size if size > component::MAX_BYTES => Err(ComponentError::TooLarge { size }.into()),
+            _ => Ok(component),
+        }
+    }
+}
+
+/// The signature beside the package at `path`, where there is one.
+fn beside(path: &Path, extension: &str) -> Result<Option<Vec<u8>>, PackageError> {
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".");
+    beside.push(extension);
+    match read_at_most(Path::new(&beside), signature::MAX_BYTES) {
+        Ok(bytes) => Ok(signature::check_size(&bytes).map(|()| Some(bytes))?),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -143,7 +143,7 @@ impl TrustStore<'_> {
     /// changed then.
     pub fn rotate(&self, statement: &str, signature: &[u8]) -> Result<TrustedKey, RotationError> {
         let signature = Signature::parse(signature)?;
-        let old = self.key(signature.key_id()).map_err(|error| match error {
+        let old = self.signer(&signature).map_err(|error| match error {
             TrustError::Revoked { id, publisher, reason } => RotationError::Revoked { id, publisher, reason },
             other => other.into(),
         })?;
@@ -161,15 +161,16 @@ impl TrustStore<'_> {
         if self.database().successor(&to.id().to_string())?.is_some() {
             return Err(RotationError::GivenUp(to.id()));
         }
-        let new = self.succeeding(&old, &to)?;
+        let new_key_id = to.id().to_string();
+        let new = self.succeeding(&old, to.into())?;
         let rotation = RotationRow {
             old_key_id: from.to_string(),
-            new_key_id: to.id().to_string(),
+            new_key_id,
             statement: statement.to_owned(),
             signature: signature.as_text().to_owned(),
             taken_at: unix_milliseconds(),
         };
-        self.database().record_rotation(&rotation, &new.to_row())?;
+        self.database().record_rotation(&rotation, &new.to_row()?)?;
         Ok(new)
     }
 

@@ -8,18 +8,21 @@ use ringfence_core::name::MAX_SOURCE_NAME;
 use ringfence_store::{Database, Revocation, StoreError, TrustedKeyRow, unix_milliseconds};
 use thiserror::Error;
 
-use crate::key::{KeyError, KeyId, PublicKey};
+use crate::anchor::TrustAnchor;
+use crate::identity::{Identity, IdentityError};
+use crate::key::{KeyError, KeyId};
 use crate::plain_text;
+use crate::signature::Signature;
 
 /// A name, the beginning of a name followed by `*`, or `*` for all names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourcePattern(String);
 
-/// A publisher's key.
+/// A publisher's key, or what stands for one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrustedKey {
-    /// The key.
-    pub key: PublicKey,
+    /// The key, or the identity.
+    pub key: TrustAnchor,
     /// What the operator calls its owner.
     pub publisher: String,
     /// The names of the packages that it may sign. None at all when it is empty.
@@ -39,6 +42,12 @@ pub enum TrustError {
          `ringfence trust add FILE.pub --publisher NAME --sign PACKAGE`"
     )]
     Unknown(KeyId),
+    /// Nobody said that this identity counts.
+    #[error(
+        "{0} is not trusted: if that is the publisher, add them with \
+         `ringfence trust add --identity WHO --issuer URL --publisher NAME --sign PACKAGE`"
+    )]
+    UnknownIdentity(Identity),
     /// The operator revoked it.
     #[error(
         "key {id} of {publisher} was revoked ({reason}): get a package that is signed with the publisher's new key"
@@ -95,9 +104,12 @@ pub enum TrustError {
         /// Its owner.
         known: String,
     },
-    /// A recorded key cannot be read.
+    /// A key cannot be read.
     #[error(transparent)]
     Key(#[from] KeyError),
+    /// An identity cannot be read, or nothing that it signs be verified.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
     /// The state cannot be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -108,6 +120,7 @@ impl TrustError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Unknown(_) => "trust.unknown_key",
+            Self::UnknownIdentity(_) => "trust.unknown_identity",
             Self::Revoked { .. } => "trust.revoked_key",
             Self::NotAllowed { .. } => "trust.name_not_allowed",
             Self::StaysRevoked(_) => "trust.stays_revoked",
@@ -117,6 +130,7 @@ impl TrustError {
             Self::Text(..) => "trust.text",
             Self::OtherPublisher { .. } => "trust.other_publisher",
             Self::Key(error) => error.code(),
+            Self::Identity(error) => error.code(),
             Self::Store(error) => error.code(),
         }
     }
@@ -137,23 +151,33 @@ impl<'a> TrustStore<'a> {
     }
 
     /// Trusts `key` for `sources`. A key that is trusted already is trusted for these instead; its owner stays the same.
+    /// So is an identity, and where no root is named for it, that stays as well.
     ///
     /// # Errors
     /// [`TrustError::StaysRevoked`] for a revoked key; [`TrustError::IdTaken`] when another key has its id;
-    /// [`TrustError::OtherPublisher`] when it is known as somebody else's; [`TrustError::Text`].
-    pub fn add(&self, key: &PublicKey, publisher: &str, sources: &[SourcePattern]) -> Result<TrustedKey, TrustError> {
+    /// [`TrustError::OtherPublisher`] when it is known as somebody else's; [`TrustError::Text`]; [`TrustError::Identity`].
+    pub fn add(
+        &self,
+        key: impl Into<TrustAnchor>,
+        publisher: &str,
+        sources: &[SourcePattern],
+    ) -> Result<TrustedKey, TrustError> {
         check_text(PUBLISHER, publisher)?;
-        let added_at = self.before(key, publisher)?.map_or_else(unix_milliseconds, |before| before.added_at);
+        let key = key.into();
+        let before = self.before(&key, publisher)?;
+        let key = key.with_root_of(before.as_ref().map(|before| &before.key));
+        key.check()?;
+        let added_at = before.map_or_else(unix_milliseconds, |before| before.added_at);
         let (publisher, sources) = (publisher.to_owned(), sources.to_owned());
-        let trusted = TrustedKey { key: key.clone(), publisher, sources, added_at, revoked: None };
-        self.database.put_trusted_key(&trusted.to_row())?;
+        let trusted = TrustedKey { key, publisher, sources, added_at, revoked: None };
+        self.database.put_trusted_key(&trusted.to_row()?)?;
         Ok(trusted)
     }
 
     /// What is recorded of `key`, which may be trusted as that of `publisher`.
-    fn before(&self, key: &PublicKey, publisher: &str) -> Result<Option<TrustedKey>, TrustError> {
+    fn before(&self, key: &TrustAnchor, publisher: &str) -> Result<Option<TrustedKey>, TrustError> {
         match self.get(key.id())? {
-            Some(before) if before.key.as_base64() != key.as_base64() => Err(TrustError::IdTaken(key.id())),
+            Some(before) if !before.key.is(key) => Err(TrustError::IdTaken(key.id())),
             Some(TrustedKey { revoked: Some(_), .. }) => Err(TrustError::StaysRevoked(key.id())),
             Some(before) if before.publisher != publisher => {
                 Err(TrustError::OtherPublisher { id: key.id(), known: before.publisher })
@@ -163,13 +187,13 @@ impl<'a> TrustStore<'a> {
     }
 
     /// `key` as one that takes the place of `old`: it may sign what that one may, beside what it may sign already.
-    pub(crate) fn succeeding(&self, old: &TrustedKey, key: &PublicKey) -> Result<TrustedKey, TrustError> {
-        let before = self.before(key, &old.publisher)?;
+    pub(crate) fn succeeding(&self, old: &TrustedKey, key: TrustAnchor) -> Result<TrustedKey, TrustError> {
+        let before = self.before(&key, &old.publisher)?;
         let added_at = before.as_ref().map_or_else(unix_milliseconds, |before| before.added_at);
         let mut sources = before.map(|before| before.sources).unwrap_or_default();
         let more: Vec<_> = old.sources.iter().filter(|pattern| !sources.contains(pattern)).cloned().collect();
         sources.extend(more);
-        Ok(TrustedKey { key: key.clone(), publisher: old.publisher.clone(), sources, added_at, revoked: None })
+        Ok(TrustedKey { key, publisher: old.publisher.clone(), sources, added_at, revoked: None })
     }
 
     pub(crate) fn database(&self) -> &'a Database {
@@ -194,7 +218,7 @@ impl<'a> TrustStore<'a> {
         let mut key = self.get(id)?.ok_or(TrustError::NoSuchKey(id))?;
         if key.revoked.is_none() {
             key.revoked = Some(Revocation { at: unix_milliseconds(), reason: reason.to_owned() });
-            self.database.put_trusted_key(&key.to_row())?;
+            self.database.put_trusted_key(&key.to_row()?)?;
         }
         Ok(key)
     }
@@ -209,13 +233,27 @@ impl<'a> TrustStore<'a> {
         self.get(id)?.ok_or(TrustError::NoSuchKey(id))
     }
 
+    /// The key that `signature` claims to be by, if it counts now.
+    ///
+    /// # Errors
+    /// Those of [`key`](Self::key), or [`TrustError::UnknownIdentity`].
+    pub fn signer(&self, signature: &Signature) -> Result<TrustedKey, TrustError> {
+        match (self.key(signature.key_id()), signature.identity()) {
+            (Err(TrustError::Unknown(_)), Some(identity)) => Err(TrustError::UnknownIdentity(identity.clone())),
+            (found, _) => found,
+        }
+    }
+
     /// The key called `id`, if its signatures count now.
     ///
     /// # Errors
-    /// [`TrustError::Unknown`] or [`TrustError::Revoked`].
+    /// [`TrustError::Unknown`] or [`TrustError::Revoked`]; [`IdentityError::NotBuiltIn`].
     pub fn key(&self, id: KeyId) -> Result<TrustedKey, TrustError> {
         let key = self.get(id)?.ok_or(TrustError::Unknown(id))?;
-        let Some(Revocation { reason, .. }) = &key.revoked else { return Ok(key) };
+        let Some(Revocation { reason, .. }) = &key.revoked else {
+            key.key.is_built_in()?;
+            return Ok(key);
+        };
         Err(TrustError::Revoked { id, publisher: key.publisher.clone(), reason: reason.clone() })
     }
 
@@ -243,20 +281,20 @@ impl TrustedKey {
         })
     }
 
-    pub(crate) fn to_row(&self) -> TrustedKeyRow {
-        TrustedKeyRow {
+    pub(crate) fn to_row(&self) -> Result<TrustedKeyRow, TrustError> {
+        Ok(TrustedKeyRow {
             key_id: self.key.id().to_string(),
-            public_key: self.key.as_base64().to_owned(),
+            public_key: self.key.to_text()?,
             publisher: self.publisher.clone(),
             sources: self.sources.iter().map(ToString::to_string).collect(),
             added_at: self.added_at,
             revoked: self.revoked.clone(),
-        }
+        })
     }
 
     fn from_row(row: TrustedKeyRow) -> Result<Self, TrustError> {
         let sources = row.sources.iter().map(|pattern| pattern.parse()).collect::<Result<_, _>>()?;
-        let key = PublicKey::parse(&row.public_key)?;
+        let key = TrustAnchor::parse(&row.public_key)?;
         Ok(Self { key, publisher: row.publisher, sources, added_at: row.added_at, revoked: row.revoked })
     }
 }

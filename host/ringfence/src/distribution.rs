@@ -144,7 +144,8 @@ fn stage(package: &PackageFile) -> std::io::Result<Staged> {
     let file = folder.path().join("package.wasm");
     fs_err::write(&file, &package.component)?;
     if let Some(bytes) = &package.signature {
-        fs_err::write(folder.path().join(format!("package.wasm.{}", signature::EXTENSION)), bytes)?;
+        let name = format!("package.wasm.{}", signature::extension_of(bytes));
+        fs_err::write(folder.path().join(name), bytes)?;
     }
     Ok(Staged { file, _folder: Some(folder) })
 }

@@ -37,7 +37,7 @@ pub struct InstalledRow {
 pub struct Signed {
     /// Id of the key.
     pub key_id: String,
-    /// Text of the minisign file.
+    /// Text of the signature file.
     pub signature: String,
 }
 

@@ -10,7 +10,7 @@ use crate::error::StoreError;
 pub struct TrustedKeyRow {
     /// Id of the key.
     pub key_id: String,
-    /// The public key, in base64 as minisign writes it.
+    /// The public key, in base64 as minisign writes it, or what stands in the place of one.
     pub public_key: String,
     /// What the operator calls its owner.
     pub publisher: String,

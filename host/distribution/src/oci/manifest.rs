@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use ringfence_package::{Component, Manifest};
+use ringfence_package::{Component, Manifest, signature};
 use ringfence_store::Digest;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -23,6 +23,10 @@ pub(super) const WASM: &str = "application/wasm";
 
 /// The type of an artifact that is a minisign signature of the WebAssembly layer of its subject.
 pub(super) const SIGNATURE: &str = "application/vnd.ringfence.signature.minisign.v1";
+
+/// The type of an artifact that is a sigstore bundle, which signs the WebAssembly layer of its subject as well. What has
+/// sigstore's own type here speaks of the subject itself.
+pub(super) const BUNDLE: &str = "application/vnd.ringfence.signature.sigstore.v1";
 
 /// The media type of a configuration that says nothing, and that configuration.
 pub(super) const EMPTY: &str = "application/vnd.oci.empty.v1+json";
@@ -124,12 +128,13 @@ impl ImageManifest {
 
     /// The manifest of `signature`, which is that of the package with the manifest `subject`.
     pub(super) fn of_signature(signature: &[u8], subject: Descriptor) -> Self {
+        let artifact_type = signature_type(signature);
         Self {
             schema_version: 2,
             media_type: Some(MANIFEST.into()),
-            artifact_type: Some(SIGNATURE.into()),
+            artifact_type: Some(artifact_type.into()),
             config: Descriptor::of(EMPTY, EMPTY_CONFIG),
-            layers: vec![Descriptor::of(SIGNATURE, signature)],
+            layers: vec![Descriptor::of(artifact_type, signature)],
             subject: Some(subject),
             annotations: BTreeMap::new(),
         }
@@ -146,6 +151,11 @@ impl ImageManifest {
             }
         }
     }
+}
+
+/// The type of the artifact that `signature` is.
+pub(super) fn signature_type(signature: &[u8]) -> &'static str {
+    if signature::extension_of(signature) == signature::BUNDLE_EXTENSION { BUNDLE } else { SIGNATURE }
 }
 
 /// A text of the registry, fit for a message.
@@ -177,6 +187,7 @@ mod tests {
         assert_eq!(text["artifactType"], SIGNATURE);
         assert_eq!(text["config"]["mediaType"], EMPTY);
         assert_eq!(text["config"]["size"], 2);
+        assert_eq!(ImageManifest::of_signature(b"{}", manifest.config.clone()).artifact_type.as_deref(), Some(BUNDLE));
         assert!(text["subject"]["digest"].as_str().unwrap().starts_with("sha256:"));
         assert!(text["layers"][0].get("artifactType").is_none() && text.get("annotations").is_none());
     }

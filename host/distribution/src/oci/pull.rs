@@ -5,7 +5,7 @@ use ringfence_store::Digest;
 use semver::Version;
 
 use super::auth::Action;
-use super::manifest::Descriptor;
+use super::manifest::{BUNDLE, Descriptor, SIGNATURE};
 use super::reference::{Reference, algorithm_and};
 use super::registry::Registry;
 use crate::client::Client;
@@ -55,11 +55,13 @@ async fn signature_of(
     trusted: &[String],
 ) -> Result<Option<Vec<u8>>, DistributionError> {
     let mut first = None;
-    for descriptor in registry.signatures(subject).await?.into_iter().take(MAX_SIGNATURES) {
-        let Some(bytes) = read(registry, &descriptor, subject).await? else { continue };
-        match Signature::parse(&bytes) {
-            Ok(signature) if trusted.contains(&signature.key_id().to_string()) => return Ok(Some(bytes)),
-            _ => first = first.or(Some(bytes)),
+    for kind in [SIGNATURE, BUNDLE] {
+        for descriptor in registry.signatures(subject, kind).await?.into_iter().take(MAX_SIGNATURES) {
+            let Some(bytes) = read(registry, &descriptor, subject).await? else { continue };
+            match Signature::parse(&bytes) {
+                Ok(signature) if trusted.contains(&signature.key_id().to_string()) => return Ok(Some(bytes)),
+                _ => first = first.or(Some(bytes)),
+            }
         }
     }
     Ok(first)

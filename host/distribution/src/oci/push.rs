@@ -4,7 +4,7 @@ use ringfence_package::{Component, Manifest};
 use ringfence_store::Digest;
 
 use super::auth::{Action, Login};
-use super::manifest::{Descriptor, EMPTY_CONFIG, INDEX, ImageManifest, MANIFEST, SIGNATURE};
+use super::manifest::{Descriptor, EMPTY_CONFIG, INDEX, ImageManifest, MANIFEST, signature_type};
 use super::reference::{Reference, algorithm_and};
 use super::registry::{Registry, fallback_tag};
 use crate::client::Client;
@@ -57,7 +57,8 @@ async fn refer(registry: &mut Registry<'_>, image: &[u8], signature: &[u8]) -> R
     }
     let mut index = registry.fallback_index(&subject).await?;
     if index.manifests.iter().all(|other| other.digest != name) {
-        let described = Descriptor { artifact_type: Some(SIGNATURE.into()), ..Descriptor::of(MANIFEST, &referrer) };
+        let artifact_type = Some(signature_type(signature).into());
+        let described = Descriptor { artifact_type, ..Descriptor::of(MANIFEST, &referrer) };
         index.manifests.push(described);
         let index = serde_json::to_vec(&index).map_err(std::io::Error::other)?;
         registry.put_manifest(&fallback_tag(&subject), INDEX, &index).await?;

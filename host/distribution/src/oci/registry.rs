@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::auth::{self, Action, Challenge, Login};
-use super::manifest::{Descriptor, INDEX, ImageIndex, ImageManifest, MANIFEST, MAX_BYTES, SIGNATURE};
+use super::manifest::{Descriptor, INDEX, ImageIndex, ImageManifest, MANIFEST, MAX_BYTES};
 use super::reference::{Reference, algorithm_and};
 use crate::client::{Answer, Ask, Client};
 use crate::error::DistributionError;
@@ -98,12 +98,15 @@ impl<'a> Registry<'a> {
         Ok(all)
     }
 
-    /// The signatures that refer to the manifest with this digest. A registry that knows no referrers has them under a
+    /// The signatures of `kind` that refer to the manifest with this digest. A registry that knows no referrers has them under a
     /// tag that is made of the digest.
-    pub(super) async fn signatures(&mut self, subject: &Digest) -> Result<Vec<Descriptor>, DistributionError> {
+    pub(super) async fn signatures(
+        &mut self,
+        subject: &Digest,
+        kind: &str,
+    ) -> Result<Vec<Descriptor>, DistributionError> {
         let what = format!("the signatures of {}/{}", self.reference.registry, self.reference.repository);
-        let url =
-            self.url(&format!("referrers/{}?artifactType={}", algorithm_and(subject), SIGNATURE.replace('+', "%2B")));
+        let url = self.url(&format!("referrers/{}?artifactType={kind}", algorithm_and(subject)));
         let asked = Ask { headers: &[("accept", INDEX)], ..Ask::get(&url, &what, MAX_BYTES) };
         let answer = self.ask(asked).await?;
         let index: ImageIndex = match answer.status {
@@ -111,7 +114,7 @@ impl<'a> Registry<'a> {
             _ => parsed(&answer.success(&what)?, &what)?,
         };
         // A registry need not filter.
-        Ok(index.manifests.into_iter().filter(|found| found.artifact_type.as_deref() == Some(SIGNATURE)).collect())
+        Ok(index.manifests.into_iter().filter(|found| found.artifact_type.as_deref() == Some(kind)).collect())
     }
 
     /// Puts `bytes` there, unless they are there already.

@@ -64,7 +64,7 @@ fn a_revoked_key_stops_its_tools_and_no_others() {
     installer.runnable(&maps).unwrap();
     installer.load(&maps).unwrap();
     assert_eq!(outcome(&installer, lost.package("weather", "2.0.0"), strict()), "trust.revoked_key");
-    let again = TrustStore::new(installer.store().database()).add(&lost.public, "acme", &[]);
+    let again = TrustStore::new(installer.store().database()).add(lost.public.clone(), "acme", &[]);
     assert_eq!(again.unwrap_err().code(), "trust.stays_revoked");
 }
 

@@ -51,7 +51,7 @@ fn stock_accepts_ours() {
     // And it signs with our key.
     fs_err::remove_file(folder.join("tool.wasm.minisig")).unwrap();
     succeeds(folder, &["-S", "-W", "-s", "me.key", "-m", "tool.wasm"], "");
-    signature(folder).verify(b"a component", &public(folder, "me.pub")).unwrap();
+    signature(folder).verify(b"a component", &public(folder, "me.pub").into()).unwrap();
 }
 
 #[test]
@@ -63,13 +63,14 @@ fn we_accept_stocks() {
     succeeds(folder, &["-S", "-W", "-s", "stock.key", "-m", "tool.wasm", "-t", "made by stock"], "");
     let key = public(folder, "stock.pub");
     let signed = signature(folder);
-    signed.verify(b"a component", &key).unwrap();
-    assert_eq!(signed.trusted_comment(), "made by stock");
-    assert_eq!(signed.verify(b"another one", &key).unwrap_err().code(), "signature.wrong");
+    let trusted = key.clone().into();
+    signed.verify(b"a component", &trusted).unwrap();
+    assert_eq!(signed.trusted_comment(), Some("made by stock"));
+    assert_eq!(signed.verify(b"another one", &trusted).unwrap_err().code(), "signature.wrong");
 
     // And we sign with its key, under the same id.
     let ours = SecretKey::read(&folder.join("stock.key"), None).unwrap().sign(b"x", "x.wasm", "1.0.0").unwrap();
-    Signature::parse(ours.as_bytes()).unwrap().verify(b"x", &key).unwrap();
+    Signature::parse(ours.as_bytes()).unwrap().verify(b"x", &trusted).unwrap();
     let comment = fs_err::read_to_string(folder.join("stock.pub")).unwrap();
     let told = comment.lines().next().unwrap().rsplit(' ').next().unwrap();
     assert_eq!(key.id().to_string(), padded(told), "{comment}");
@@ -106,14 +107,14 @@ fn encrypted_keys_work_both_ways() {
     let password = Secret::new("correct horse".into());
     signing::generate(folder, "ours", Some(&password)).unwrap();
     succeeds(folder, &["-S", "-s", "ours.key", "-m", "tool.wasm"], "correct horse\n");
-    signature(folder).verify(b"a component", &public(folder, "ours.pub")).unwrap();
+    signature(folder).verify(b"a component", &public(folder, "ours.pub").into()).unwrap();
 
     succeeds(folder, &["-G", "-p", "stock.pub", "-s", "stock.key"], "correct horse\ncorrect horse\n");
     let path = folder.join("stock.key");
     assert!(matches!(SecretKey::read(&path, None), Err(SigningError::PasswordNeeded(_))));
     assert!(matches!(SecretKey::read(&path, Some(&Secret::new("wrong".into()))), Err(SigningError::WrongPassword(_))));
     let signed = SecretKey::read(&path, Some(&password)).unwrap().sign(b"x", "x.wasm", "1.0.0").unwrap();
-    Signature::parse(signed.as_bytes()).unwrap().verify(b"x", &public(folder, "stock.pub")).unwrap();
+    Signature::parse(signed.as_bytes()).unwrap().verify(b"x", &public(folder, "stock.pub").into()).unwrap();
 }
 
 #[test]

@@ -97,7 +97,7 @@ pub(crate) fn open(folder: &Path) -> Installer {
 
 pub(crate) fn trust(installer: &Installer, publisher: &Publisher, sources: &[&str]) {
     let sources: Vec<_> = sources.iter().map(|pattern| pattern.parse().unwrap()).collect();
-    TrustStore::new(installer.store().database()).add(&publisher.public, "acme", &sources).unwrap();
+    TrustStore::new(installer.store().database()).add(publisher.public.clone(), "acme", &sources).unwrap();
 }
 
 pub(crate) fn install(

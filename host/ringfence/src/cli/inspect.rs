@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use ringfence_core::limit::LimitSet;
 use ringfence_core::tool::ToolSpec;
-use ringfence_package::{Component, Manifest, PackageFile, Signature};
+use ringfence_package::{Component, Identity, Manifest, PackageFile, Signature};
 use ringfence_store::Digest;
 use serde::Serialize;
 
@@ -38,6 +38,8 @@ struct Inspected {
     /// What the manifest asks for beside limits, in words.
     asks_for: Vec<String>,
     signed_by: Option<String>,
+    /// Who that is, where it is an identity and no key.
+    identity: Option<Identity>,
     trusted_comment: Option<String>,
 }
 
@@ -63,7 +65,8 @@ impl Inspect {
             exports: component.exports,
             manifest,
             signed_by: signature.as_ref().map(|signature| signature.key_id().to_string()),
-            trusted_comment: signature.as_ref().map(|signature| signature.trusted_comment().to_owned()),
+            identity: signature.as_ref().and_then(Signature::identity).cloned(),
+            trusted_comment: signature.as_ref().and_then(Signature::trusted_comment).map(str::to_owned),
             file: self.file,
         };
         let written = inspected.manifest.as_ref().map(|manifest| manifest.package.to_toml()).transpose()?;
@@ -91,9 +94,10 @@ fn text(seen: &Inspected) -> String {
         }
         None => "none: `ringfence build` or `ringfence pack` puts one in".into(),
     };
-    let signature = match (&seen.signed_by, &seen.trusted_comment) {
-        (Some(key), Some(comment)) => format!("by {key} (`ringfence verify` checks it): {comment}"),
-        _ => "none: `ringfence sign` makes one".into(),
+    let about = seen.identity.as_ref().map(ToString::to_string).or_else(|| seen.trusted_comment.clone());
+    let signature = match &seen.signed_by {
+        Some(key) => format!("by {key} (`ringfence verify` checks it): {}", about.unwrap_or_default()),
+        None => "none: `ringfence sign` makes one".into(),
     };
     let tools = seen.tools.iter().map(|tool| [tool.name.clone(), tool.summary().to_owned()]);
     format!(

@@ -26,13 +26,12 @@ impl Sign {
     pub(super) fn run(self, session: &Session) -> anyhow::Result<()> {
         hold_secrets()?;
         files::file(&self.file)?;
-        let package = PackageFile::read(&self.file)?;
-        let component = Component::read(&package.component)?;
-        let manifest = component.manifest()?.ok_or(ringfence_package::ComponentError::NoManifest)?;
+        let component = PackageFile::read_component(&self.file)?;
+        let manifest = Component::read(&component)?.manifest()?.ok_or(ringfence_package::ComponentError::NoManifest)?;
         let key = secret_key(&self.key)?;
         let file_name = self.file.file_name().and_then(|name| name.to_str());
         let file_name = file_name.ok_or_else(|| UsageError("the file's name is not UTF-8".into()))?;
-        let text = key.sign(&package.component, file_name, &manifest.package.version.to_string())?;
+        let text = key.sign(&component, file_name, &manifest.package.version.to_string())?;
         let beside = format!("{}.{}", self.file.display(), signature::EXTENSION);
         fs_err::write(&beside, text)?;
         session.answer(&json!({"signature": beside}), |_| {

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueHint};
-use ringfence_package::signature;
+use ringfence_package::{Identity, IdentityError, TrustedIdentity, signature};
 use serde_json::json;
 
+use super::exit::UsageError;
 use super::session::{Session, other_build};
 use super::show;
 use super::{files, remove};
@@ -20,11 +21,10 @@ pub(super) struct Trust {
 
 #[derive(Subcommand)]
 enum TrustCommand {
-    /// Trust a publisher's key for some source names, in addition to those that it has.
+    /// Trust a publisher's key, or a publisher without one, for some source names, in addition to those that it has.
     Add {
-        /// The public key: a .pub file, or its base64 line.
-        #[arg(value_hint = ValueHint::AnyPath)]
-        key: String,
+        #[command(flatten)]
+        signer: SignerArgs,
         /// Whose it is, for people.
         #[arg(long, value_name = "NAME")]
         publisher: String,
@@ -59,11 +59,40 @@ enum TrustCommand {
     },
 }
 
+/// A key, or an identity in the place of one.
+#[derive(Args)]
+struct SignerArgs {
+    /// The public key: a .pub file, or its base64 line.
+    #[arg(value_hint = ValueHint::AnyPath, required_unless_present = "identity", conflicts_with = "identity")]
+    key: Option<String>,
+    /// Instead of a key, who signs with sigstore: the e-mail address or URI in the certificate, exactly.
+    #[arg(long, value_name = "WHO", requires = "issuer")]
+    identity: Option<String>,
+    /// Who says so: the URL of the OpenID Connect issuer in the certificate, exactly.
+    #[arg(long, value_name = "URL", requires = "identity")]
+    issuer: Option<String>,
+    /// The trusted_root.json of a sigstore instance of your own, instead of the public one's.
+    #[arg(long, value_name = "FILE", requires = "identity")]
+    trusted_root: Option<PathBuf>,
+}
+
+impl SignerArgs {
+    /// The text of the key or identity.
+    fn into_text(self) -> anyhow::Result<String> {
+        let Self { key, identity, issuer, trusted_root } = self;
+        let (Some(subject), Some(issuer)) = (identity, issuer) else { return key_text(key.unwrap_or_default()) };
+        let usage = |error: IdentityError| UsageError(error.to_string());
+        let identity = Identity::new(subject, issuer).map_err(usage)?;
+        let root = trusted_root.map(|path| files::text(&path)).transpose()?;
+        Ok(TrustedIdentity::new(identity, root).and_then(|trusted| trusted.to_text()).map_err(usage)?)
+    }
+}
+
 impl Trust {
     pub(super) async fn run(self, session: &Session) -> anyhow::Result<()> {
         match self.command {
-            TrustCommand::Add { key, publisher, names } => {
-                let key = key_text(key)?;
+            TrustCommand::Add { signer, publisher, names } => {
+                let key = signer.into_text()?;
                 let reply = session.ask(PackageRequest::TrustAdd { key, publisher, names }).await?;
                 let Reply::KeyTrusted(report) = reply else { return Err(other_build()) };
                 session.answer(&[&report.key], |_| trusted(&report))
@@ -111,9 +140,11 @@ fn key_text(key: String) -> anyhow::Result<String> {
 }
 
 fn trusted(report: &TrustReport) -> String {
-    let TrustReport { key: KeyEntry { key_id, publisher, names, .. }, known, added } = report;
+    let TrustReport { key: KeyEntry { key_id, names, .. }, known, added, other_root } = report;
+    let publisher = publisher(&report.key);
     let done = match (known, added.as_slice()) {
         (false, _) => format!("Trusted {key_id} of {publisher} for {}.", names.join(", ")),
+        (true, []) if *other_root => format!("{key_id} of {publisher} is proven by that root from now on."),
         (true, []) => {
             format!("{key_id} of {publisher} is already trusted for {}: nothing has changed.", names.join(", "))
         }
@@ -134,6 +165,13 @@ fn rotated(keys: &[KeyEntry]) -> String {
         )
     };
     keys.iter().map(told).collect()
+}
+
+/// Whose the key is, and where it is none, who that is.
+fn publisher(key: &KeyEntry) -> String {
+    let root = if key.own_root { ", by a root of your own" } else { "" };
+    let identity = key.identity.as_ref().map(|identity| format!(", {identity}{root}"));
+    format!("{}{}", key.publisher, identity.unwrap_or_default())
 }
 
 /// The keys that are trusted by the word of `key_id`, one behind the other. Who stole that one may have named them.
@@ -175,7 +213,7 @@ fn list(keys: &[KeyEntry]) -> String {
             (None, Some(successor)) => format!("trusted, followed by {successor}"),
             (None, None) => "trusted".into(),
         };
-        [key.key_id.clone(), key.publisher.clone(), key.names.join(" "), state]
+        [key.key_id.clone(), publisher(key), key.names.join(" "), state]
     });
     show::table(["KEY", "PUBLISHER", "MAY SIGN", "STATE"], rows)
 }

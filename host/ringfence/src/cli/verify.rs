@@ -25,7 +25,9 @@ impl Verify {
             return Err(other_build());
         };
         session.answer(&report, |report| {
-            format!("Signed by {} of {}.\n  {}", report.key_id, report.publisher, report.trusted_comment)
+            let who = report.identity.as_ref().map(ToString::to_string);
+            let beside = [who, report.trusted_comment.clone()].into_iter().flatten().collect::<Vec<_>>().join("\n  ");
+            format!("Signed by {} of {}.\n  {beside}", report.key_id, report.publisher)
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Whose signatures count.
 
 use ringfence_package::{
-    KeyError, KeyId, PackageError, PackageFile, PublicKey, RotationError, Signature, SourcePattern, TrustError,
+    KeyError, KeyId, PackageError, PackageFile, RotationError, Signature, SourcePattern, TrustAnchor, TrustError,
     TrustStore, TrustedKey,
 };
 
@@ -10,13 +10,12 @@ use crate::request::{ErrorKind, KeyEntry, LeftBehind, RequestError, TrustReport,
 
 impl Packages {
     pub(super) fn trust(&self, key: &str, publisher: &str, names: Vec<String>) -> Result<TrustReport, RequestError> {
-        let key = PublicKey::parse(key).map_err(|error| distrusted(error.into()))?;
+        let key = TrustAnchor::parse(key).map_err(distrusted)?;
         let patterns = names.into_iter().map(|name| name.parse::<SourcePattern>()).collect::<Result<Vec<_>, _>>();
         // Names are added, never taken away: that would stop tools that nobody spoke of.
         let known = self.trust_store().list().map_err(distrusted)?;
         let before = known.into_iter().find(|known| known.key.id() == key.id());
-        let known = before.is_some();
-        let mut names = before.map_or_else(Vec::new, |before| before.sources);
+        let mut names = before.as_ref().map_or_else(Vec::new, |before| before.sources.clone());
         let mut added = Vec::new();
         for pattern in patterns.map_err(distrusted)? {
             if !names.contains(&pattern) {
@@ -24,9 +23,10 @@ impl Packages {
                 names.push(pattern);
             }
         }
-        let trusted = self.trust_store().add(&key, publisher, &names).map_err(distrusted)?;
+        let trusted = self.trust_store().add(key, publisher, &names).map_err(distrusted)?;
         self.restart()?;
-        Ok(TrustReport { key: self.key_entry(&trusted)?, known, added })
+        let other_root = before.as_ref().is_some_and(|before| before.key != trusted.key);
+        Ok(TrustReport { key: self.key_entry(&trusted)?, known: before.is_some(), added, other_root })
     }
 
     pub(super) fn keys(&self) -> Result<Vec<KeyEntry>, RequestError> {
@@ -61,12 +61,13 @@ impl Packages {
         let file = PackageFile::read(file).map_err(refused)?;
         let signature = file.signature.ok_or_else(|| refused(PackageError::SignatureMissing))?;
         let signature = Signature::parse(&signature).map_err(|error| refused(error.into()))?;
-        let key = self.trust_store().key(signature.key_id()).map_err(|error| refused(error.into()))?;
+        let key = self.trust_store().signer(&signature).map_err(|error| refused(error.into()))?;
         signature.verify(&file.component, &key.key).map_err(|error| refused(error.into()))?;
         Ok(VerifyReport {
             key_id: key.key.id().to_string(),
+            identity: key.key.identity().cloned(),
             publisher: key.publisher,
-            trusted_comment: signature.trusted_comment().to_owned(),
+            trusted_comment: signature.trusted_comment().map(str::to_owned),
         })
     }
 
@@ -77,6 +78,8 @@ impl Packages {
     fn key_entry(&self, key: &TrustedKey) -> Result<KeyEntry, RequestError> {
         Ok(KeyEntry {
             key_id: key.key.id().to_string(),
+            identity: key.key.identity().cloned(),
+            own_root: key.key.has_own_root(),
             publisher: key.publisher.clone(),
             names: key.sources.iter().map(ToString::to_string).collect(),
             revoked: key.revoked.as_ref().map(|revocation| revocation.reason.clone()),
@@ -89,6 +92,7 @@ fn distrusted(error: TrustError) -> RequestError {
     let kind = match &error {
         TrustError::NoSuchKey(_) => ErrorKind::NotFound,
         TrustError::Pattern(_) | TrustError::Text(..) | TrustError::Key(KeyError::Id(_)) => ErrorKind::Usage,
+        TrustError::Identity(_) => ErrorKind::Usage,
         TrustError::Store(_) => ErrorKind::Failed,
         _ => ErrorKind::Refused,
     };

@@ -6,6 +6,7 @@ use ringfence_core::gates::policy::{RulePlace, Ruling};
 use ringfence_core::limit::{LimitKind, LimitSet};
 use ringfence_core::registry::Registered;
 use ringfence_core::tool::{Origin, ToolSpec};
+use ringfence_package::Identity;
 use ringfence_store::audit::IndexedEvent;
 use serde::{Deserialize, Serialize};
 
@@ -186,6 +187,12 @@ pub(crate) struct StateEntry {
 pub(crate) struct KeyEntry {
     /// Its id.
     pub(crate) key_id: String,
+    /// Who signs, where that is an identity and no key.
+    #[serde(default)]
+    pub(crate) identity: Option<Identity>,
+    /// Whether the operator's own root has to prove it, and not that of the public sigstore instance.
+    #[serde(default)]
+    pub(crate) own_root: bool,
     /// Whose it is.
     pub(crate) publisher: String,
     /// The source names that it may sign.

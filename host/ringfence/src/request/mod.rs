@@ -106,9 +106,9 @@ pub(crate) enum PackageRequest {
         /// Its source name.
         source: String,
     },
-    /// Trust a publisher's key.
+    /// Trust a publisher's key or identity.
     TrustAdd {
-        /// The public key: the text of a `.pub` file, or its base64 line.
+        /// The public key, as the text of a `.pub` file or its base64 line, or the text of an identity.
         key: String,
         /// Whose it is, for people.
         publisher: String,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use ringfence_core::error::CallError;
 use ringfence_core::name::SourceName;
 use ringfence_core::output::ToolOutput;
+use ringfence_package::Identity;
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -107,6 +108,9 @@ pub(crate) struct TrustReport {
     pub(crate) known: bool,
     /// The source names that it might not sign before.
     pub(crate) added: Vec<String>,
+    /// Whether it is an identity that another root proves from now on.
+    #[serde(default)]
+    pub(crate) other_root: bool,
 }
 
 /// How a package differs from the one that it replaces.
@@ -137,8 +141,11 @@ pub(crate) struct SecretReport {
 pub(crate) struct VerifyReport {
     /// The key's id.
     pub(crate) key_id: String,
+    /// Who signed, where that is an identity and no key.
+    #[serde(default)]
+    pub(crate) identity: Option<Identity>,
     /// Whose it is.
     pub(crate) publisher: String,
-    /// What the signer wrote beside the signature; it is covered by it.
-    pub(crate) trusted_comment: String,
+    /// What the signer wrote beside the signature, where they could; it is covered by it.
+    pub(crate) trusted_comment: Option<String>,
 }
