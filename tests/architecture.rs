@@ -36,6 +36,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ),
     ("ringfence-sdk", &["ringfence-sdk-macros", "ringfence-wit"]),
     ("ringfence-sdk-macros", &[]),
+    ("ringfence-example-incidents", &["ringfence-sdk"]),
     ("ringfence-tool-calc", &["ringfence-sdk"]),
     ("ringfence-tool-github", &["ringfence-sdk"]),
     ("ringfence-tool-text", &["ringfence-sdk"]),
