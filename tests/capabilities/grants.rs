@@ -377,3 +377,27 @@ fn an_edit_of_the_file_holds_for_calls_and_explanations_of_a_running_host() {
     until(6, "needs to send requests");
     assert_eq!(home.run("list --json").json()[0]["stopped"], json!(null));
 }
+
+#[test]
+fn a_grant_of_a_part_is_shown_as_that_and_nothing_more_is_proposed() {
+    let asks = "[[capabilities.http]]\nurl = \"https://a.example/v1/**\"\n[capabilities.workspace]\nread = [\"docs/*\"]\n\
+                [capabilities.state]\nbytes = 100\nkeys = 3\n";
+    let home = home("fetcher", asks, "");
+    let part =
+        ["--http", "GET https://a.example/v1/items/*", "--read", "docs/a", "--state-bytes", "50", "--state-keys", "3"];
+    let out = home.args(&[&["grant", "reach"], &part[..]].concat()).ok();
+    for part in ["in part: GET https://a.example/v1/items/*", "in part: docs/a", "in part: 50 bytes and 3 keys"] {
+        assert!(out.contains(part), "{part}: {out}");
+    }
+    assert!(!out.contains("Next:") && !out.contains("--all"), "{out}");
+    assert_eq!(home.run("grants --json").json()[0]["asked"][1]["held_back"], json!({"part": ["docs/a"]}));
+}
+
+#[test]
+fn a_call_ends_with_the_grant_that_it_uses() {
+    let server = Server::silent();
+    let home = home("fetcher", &format!("[[capabilities.http]]\nurl = \"{}\"\n", server.url("/**")), "");
+    home.args(&["grant", "reach", "--all", "--address", "127.0.0.1/32", "--expires", "3s"]).ok();
+    // Without that, it would go on until the request's own time is over.
+    call(&home, "fetch", &json!({"method": "GET", "url": server.url("/")})).fails(6, &["its grant has ended"]);
+}
