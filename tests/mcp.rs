@@ -218,7 +218,8 @@ fn refusals_are_results_that_the_model_can_read() {
 
 #[test]
 fn ids_keep_their_type_and_notifications_get_no_answer() {
-    let mut server = Lines::start(&Home::new());
+    let home = Home::new();
+    let mut server = Lines::start(&home);
     server.initialize("2025-06-18");
     for message in [
         json!({"jsonrpc": "2.0", "method": "notifications/roots/list_changed"}),
@@ -415,7 +416,8 @@ fn what_was_granted_is_taken_from_a_call_that_runs() {
 
 #[test]
 fn what_is_no_message_is_answered() {
-    let mut server = Lines::start(&Home::new());
+    let home = Home::new();
+    let mut server = Lines::start(&home);
     server.initialize("2025-06-18");
     let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}).to_string();
     let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
@@ -475,7 +477,8 @@ fn the_owner_answers_what_it_cannot_read() {
 
 #[test]
 fn the_server_ends_when_its_client_does() {
-    let mut server = Lines::start(&Home::new());
+    let home = Home::new();
+    let mut server = Lines::start(&home);
     server.initialize("2025-06-18");
     server.input = None; // closing the pipe is how a client leaves
     let left = (0..200).any(|_| {

@@ -84,7 +84,8 @@ fn what_a_client_may_send_wrongly() {
 
 #[test]
 fn the_methods_that_an_error_names_are_there() {
-    let mut server = Lines::start(&Home::new());
+    let home = Home::new();
+    let mut server = Lines::start(&home);
     server.initialize("2025-06-18");
     let unknown = server.request(&json!(1), "x", &json!({}));
     let named = unknown["error"]["message"].as_str().unwrap().split_once("there are: ").unwrap().1.to_owned();
@@ -96,7 +97,8 @@ fn the_methods_that_an_error_names_are_there() {
 
 #[test]
 fn what_is_no_request_is_passed_over_before_a_client_has_begun() {
-    let mut server = Lines::start(&Home::new());
+    let home = Home::new();
+    let mut server = Lines::start(&home);
     for line in [
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
         r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}"#,
@@ -115,7 +117,8 @@ fn what_is_no_request_is_passed_over_before_a_client_has_begun() {
 
 #[test]
 fn a_session_is_initialized_once() {
-    let mut server = Lines::start(&Home::new());
+    let home = Home::new();
+    let mut server = Lines::start(&home);
     server.initialize("2025-06-18");
     let client =
         json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}});
@@ -127,7 +130,8 @@ fn a_session_is_initialized_once() {
 
 #[test]
 fn parameters_that_mean_nothing_are_refused() {
-    let mut server = Lines::start(&Home::new());
+    let home = Home::new();
+    let mut server = Lines::start(&home);
     server.initialize("2025-06-18");
     for (method, params, why) in [
         ("tools/list", r#"{"cursor":"garbage"}"#, "`cursor`"),
