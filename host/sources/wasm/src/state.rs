@@ -142,7 +142,7 @@ impl GuestState {
     }
 
     /// The requests that the guest has sent and that go on beside it.
-    pub(crate) fn in_flight(&self) -> InFlight {
+    pub(crate) fn in_flight(&self) -> Option<InFlight> {
         self.wasi_http.in_flight()
     }
 

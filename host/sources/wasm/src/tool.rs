@@ -1,5 +1,6 @@
 //! One tool of a component.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -94,13 +95,21 @@ async fn end_of(grant: &Effective) {
 /// What `work` of a guest results in. Its `requests` go on while it waits, and end it where one goes over a limit.
 async fn beside<T>(
     exceeded: impl Future<Output = LimitExceeded>,
-    requests: InFlight,
+    requests: Option<InFlight>,
     work: impl Future<Output = wasmtime::Result<T>>,
 ) -> wasmtime::Result<T> {
     tokio::select! {
         biased;
         exceeded = exceeded => Err(exceeded.into()),
         result = work => result,
-        never = requests.go_on() => match never {},
+        never = go_on(requests.as_ref()) => match never {},
+    }
+}
+
+/// Goes on with `requests`, where any may be sent, for as long as it is waited for.
+async fn go_on(requests: Option<&InFlight>) -> Infallible {
+    match requests {
+        Some(requests) => requests.go_on().await,
+        None => std::future::pending().await,
     }
 }

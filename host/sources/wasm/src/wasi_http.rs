@@ -47,8 +47,8 @@ pub(crate) fn link(linker: &mut Linker<GuestState>) -> wasmtime::Result<()> {
 pub(crate) struct WasiHttp {
     ctx: WasiHttpCtx,
     hooks: Hooks,
-    outlet: Option<Outlet>,
-    in_flight: InFlight,
+    /// Through what the requests of the call go, and those that go on; `None` where none may be sent.
+    sending: Option<(Outlet, InFlight)>,
     /// Goes with the instance, and before its streams do.
     instance: Arc<()>,
 }
@@ -58,28 +58,27 @@ impl WasiHttp {
     pub(crate) fn new() -> Self {
         let mut ctx = WasiHttpCtx::new();
         ctx.set_field_size_limit(MAX_FIELDS);
-        Self { ctx, hooks: Hooks, outlet: None, in_flight: InFlight::default(), instance: Arc::default() }
+        Self { ctx, hooks: Hooks, sending: None, instance: Arc::default() }
     }
 
     /// From now on requests go through `outlet`. Those before have ended.
     pub(crate) fn begin(&mut self, outlet: Option<Outlet>) {
-        (self.outlet, self.in_flight) = (outlet, InFlight::default());
+        self.sending = outlet.map(|outlet| (outlet, InFlight::default()));
     }
 
     /// The requests of the call, which go on as far as somebody drives them.
-    pub(crate) fn in_flight(&self) -> InFlight {
-        self.in_flight.clone()
+    pub(crate) fn in_flight(&self) -> Option<InFlight> {
+        self.sending.as_ref().map(|(_, in_flight)| in_flight.clone())
     }
 
     /// Sends `request`, as soon as the guest waits.
     fn send(&self, request: HostOutgoingRequest, options: RequestOptions) -> Answering {
-        let (outlet, instance) = (self.outlet.clone(), Arc::downgrade(&self.instance));
-        Answering::Coming(self.in_flight.add(async move {
-            match outlet {
-                Some(outlet) => exchange(&outlet, request, options, instance).await,
-                None => Err(errors::of(&EgressError::Nothing)),
-            }
-        }))
+        let Some((outlet, in_flight)) = &self.sending else {
+            return Answering::Here(Err(errors::of(&EgressError::Nothing)));
+        };
+        let (outlet, instance) = (outlet.clone(), Arc::downgrade(&self.instance));
+        let exchange = async move { exchange(&outlet, request, options, instance).await };
+        Answering::Coming(in_flight.add(exchange))
     }
 }
 
