@@ -100,6 +100,16 @@ pub(crate) fn trust(installer: &Installer, publisher: &Publisher, sources: &[&st
     TrustStore::new(installer.store().database()).add(publisher.public.clone(), "acme", &sources).unwrap();
 }
 
+/// An installer in `folder` with the packages `maps` and `weather` of one publisher.
+pub(crate) fn maps_and_weather(folder: &Path) -> (Installer, Publisher) {
+    let (installer, publisher) = (open(folder), Publisher::new());
+    trust(&installer, &publisher, &["*"]);
+    for name in ["maps", "weather"] {
+        install(&installer, publisher.package(name, "1.0.0"), InstallOptions::default()).unwrap();
+    }
+    (installer, publisher)
+}
+
 pub(crate) fn install(
     installer: &Installer,
     file: PackageFile,

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use ringfence_package::{InstallOptions, Installer, PackageFile, Signature};
 
-use crate::support::{Publisher, install, open, trust};
+use crate::support::{Publisher, install, maps_and_weather, open, trust};
 
 const UNTRUSTED: &[u8] = b"untrusted comment: ";
 
@@ -143,12 +143,7 @@ fn installed_manifest(database: &rusqlite::Connection) -> String {
 #[test]
 fn a_record_that_cannot_be_used_stops_no_other_tool() {
     let dir = tempfile::tempdir().unwrap();
-    let installer = open(dir.path());
-    let publisher = Publisher::new();
-    trust(&installer, &publisher, &["*"]);
-    for name in ["maps", "weather"] {
-        install(&installer, publisher.package(name, "1.0.0"), InstallOptions::default()).unwrap();
-    }
+    let (installer, publisher) = maps_and_weather(dir.path());
     let database = rusqlite::Connection::open(dir.path().join("state.db")).unwrap();
     database.execute("UPDATE installed SET manifest = '' WHERE source = 'maps'", []).unwrap();
     let inventory = installer.inventory().unwrap();

@@ -3,7 +3,7 @@
 use ringfence_package::{Identity, InstallOptions, PackageFile, TrustStore, TrustedIdentity};
 use ringfence_store::TrustedKeyRow;
 
-use crate::support::{Publisher, install, open, trust};
+use crate::support::{Publisher, maps_and_weather, open};
 
 const BUNDLE: &[u8] = include_bytes!("../bundles/cosign-v3-blob.sigstore.json");
 
@@ -31,12 +31,7 @@ fn a_bundle_is_refused_as_something_that_is_not_built_in() {
 #[test]
 fn what_another_build_installed_stops_alone() {
     let dir = tempfile::tempdir().unwrap();
-    let installer = open(dir.path());
-    let publisher = Publisher::new();
-    trust(&installer, &publisher, &["*"]);
-    for name in ["maps", "weather"] {
-        install(&installer, publisher.package(name, "1.0.0"), InstallOptions::default()).unwrap();
-    }
+    let (installer, _) = maps_and_weather(dir.path());
     let id = identity().id().to_string();
     let trusted = TrustedIdentity { identity: identity(), root: None };
     let row = TrustedKeyRow {

@@ -149,10 +149,12 @@ impl GuestComponent {
             }
         };
         let loaded = self.loaded.get_or_try_init(|| load).await?;
-        match Some(()).filter(|()| self.reach.grant.has_ended()).and_then(|()| abilities(loaded.imports())) {
-            Some(abilities) => Err(CodeError::Ended { abilities }),
-            None => Ok(loaded),
+        if self.reach.grant.has_ended()
+            && let Some(abilities) = abilities(loaded.imports())
+        {
+            return Err(CodeError::Ended { abilities });
         }
+        Ok(loaded)
     }
 }
 

@@ -62,10 +62,11 @@ impl Tool for WasmTool {
         };
         let (exceeded, requests) = (store.data().until_exceeded(), store.data().in_flight());
         let call = guest.call(&mut store, &self.spec.name, &permit, self.component.package());
-        let ended_grant = || ToolError::Unavailable { reason: GRANT_ENDED.into(), retry_after: None };
         let answer = tokio::select! {
             biased;
-            () = end_of(&self.component.reach().grant) => return Err(ended_grant()),
+            () = end_of(&self.component.reach().grant) => {
+                return Err(ToolError::Unavailable { reason: GRANT_ENDED.into(), retry_after: None });
+            }
             answer = beside(exceeded, requests, call) => answer,
         };
         // A guest that was told so may have returned at once.
